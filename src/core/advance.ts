@@ -1,0 +1,56 @@
+import { startClock } from "./clock.js";
+import { containerOf } from "./containers/index.js";
+import { childrenOf } from "./containers/container.js";
+import type { JsonObject } from "./json.js";
+import { type Flow, newCall, newStep, queue, type RunState, type Step } from "./state.js";
+import { attach } from "./tree.js";
+
+/** Starting what comes next: a workflow's next step, a container's next children. */
+
+export function enterFlow(state: RunState, flow: Flow, input: JsonObject): void {
+  flow.input = input;
+  if (flow.plan.timeoutMs !== undefined) flow.clock = startClock(state, flow, flow.plan.timeoutMs);
+  startStep(state, flow);
+}
+
+/** Starts the step at the flow's cursor; a flow without one is asked what it came to. */
+export function startStep(state: RunState, flow: Flow): void {
+  const plan = flow.plan.steps[flow.cursor];
+  if (plan === undefined) return queue(state, flow);
+  const step = newStep(`${flow.path}${plan.id}`, plan, flow, flow);
+  flow.current = step;
+  addStep(state, step);
+}
+
+function addStep(state: RunState, step: Step): void {
+  attach(state, step);
+  if (containerOf(step) === undefined) {
+    const { action } = step.plan;
+    step.call = newCall(step.path, "step", step, step.plan.id, action.kind === "tool" ? action.tool : undefined);
+  }
+  queue(state, step);
+}
+
+/** Starts as many children as may run; a container with none left is asked what it came to. */
+export function startChildren(state: RunState, step: Step): void {
+  const children = childrenOf(step);
+  const container = containerOf(step);
+  if (container === undefined) return;
+  while (
+    children.failure === undefined &&
+    children.started < children.allowed &&
+    children.live.size < container.concurrency
+  ) {
+    const index = children.started++;
+    if (children.outcomes[index] !== undefined) continue;
+    const child = container.child(state, step, index);
+    children.live.add(child);
+    if (child.kind === "step") {
+      addStep(state, child);
+    } else {
+      attach(state, child);
+      queue(state, child);
+    }
+  }
+  if (children.live.size === 0) queue(state, step);
+}

@@ -1,0 +1,28 @@
+import { type JsonValue, setOwn } from "../json.js";
+import type { ParallelPlan } from "../plan.js";
+import { newStep } from "../state.js";
+import { asObject, attemptPath, type Container, resultAt } from "./container.js";
+import { ToolweaveError } from "../errors.js";
+
+/** Steps side by side, in the workflow of the container. Its result is an object by their ids. */
+export function parallel(plan: ParallelPlan): Container {
+  return {
+    concurrency: plan.steps.length,
+    letsChildrenFail: false,
+    open: (step) => ({ kind: "opened", path: step.path, attempt: step.attempt, count: plan.steps.length }),
+    allowed: (children) => children.count,
+    child(_state, step, index) {
+      const inner = plan.steps[index];
+      if (inner === undefined) throw new ToolweaveError("INVALID_JOURNAL", `Step ${step.path} has no child ${index}.`);
+      return newStep(`${attemptPath(step)}/${inner.id}`, inner, step.flow, step);
+    },
+    input: () => asObject(null),
+    beside: () => ({}),
+    close: () => ({}),
+    result(step) {
+      const result: Record<string, JsonValue> = {};
+      plan.steps.forEach((inner, index) => setOwn(result, inner.id, resultAt(step, index)));
+      return Object.freeze(result);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { evaluateCondition } from "../condition.js";
+import { scopeOf } from "../context.js";
+import { ToolweaveError } from "../errors.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.js";
+import type { RepeatPlan } from "../plan.js";
+import type { Completed, Turned } from "../record.js";
+import { newFlow, type Step } from "../state.js";
+import { resolveCompiled } from "../template.js";
+import { asObject, attemptPath, childrenOf, type Container, planNamed, resultAt } from "./container.js";
+
+/** A child workflow again and again, handing a state on. Its result is `{ state, iterations, result }` of the last turn. */
+export function repeat(plan: RepeatPlan): Container {
+  return {
+    concurrency: 1,
+    letsChildrenFail: false,
+    open: (step) => ({ kind: "opened", path: step.path, attempt: step.attempt, count: plan.maxIterations }),
+    allowed: () => 1,
+    child: (state, step, index) =>
+      newFlow(`${attemptPath(step)}[${index}]/`, planNamed(state, plan.workflow), step, index),
+    input: (step, flow) => ({
+      ...asObject(resolveCompiled(plan.inputs, scopeOf(step.flow))),
+      ...turnState(step, plan, flow.index),
+    }),
+    beside: (step, flow) => turnState(step, plan, flow.index),
+    close(step): Turned | Pick<Completed, "warnings"> {
+      const { started } = childrenOf(step);
+      const result = resultAt(step, started - 1);
+      if (isDone(step, plan, result)) return {};
+      if (!isJsonObject(result) || own(result, "state") === undefined) {
+        throw new ToolweaveError("INVALID_TURN", `Turn ${started} has to give the next state as its property "state".`);
+      }
+      if (started < plan.maxIterations) return { kind: "turned", path: step.path, index: started };
+      throw new ToolweaveError(
+        "ITERATIONS_EXHAUSTED",
+        `Not done after ${started} turns, which max_iterations allows. Allow more, or let it end sooner.`,
+      );
+    },
+    result(step) {
+      const { started } = childrenOf(step);
+      const result = resultAt(step, started - 1);
+      const state = (isJsonObject(result) ? own(result, "state") : undefined) ?? stateOf(step, plan, started - 1);
+      return Object.freeze({ state, iterations: started, result });
+    },
+  };
+}
+
+function isDone(step: Step, plan: RepeatPlan, result: JsonValue): boolean {
+  if (plan.until !== undefined) return evaluateCondition(plan.until, { ...scopeOf(step.flow), result });
+  const done = isJsonObject(result) ? own(result, "done") : undefined;
+  if (typeof done === "boolean") return done;
+  const expected = 'has to give { "done": true or false, "state": … }, or the step a condition "until"';
+  throw new ToolweaveError("INVALID_TURN", `Turn ${childrenOf(step).started} ${expected}.`);
+}
+
+function turnState(step: Step, plan: RepeatPlan, index: number): JsonObject {
+  return { state: stateOf(step, plan, index), iteration: index + 1 };
+}
+
+function stateOf(step: Step, plan: RepeatPlan, index: number): JsonValue {
+  if (index === 0) return resolveCompiled(plan.state, scopeOf(step.flow));
+  const result = resultAt(step, index - 1);
+  return (isJsonObject(result) ? own(result, "state") : undefined) ?? null;
+}
+
+function own(object: JsonObject, key: string): JsonValue | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}

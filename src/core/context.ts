@@ -1,0 +1,35 @@
+import { isJsonObject, type JsonObject, type JsonValue, setOwn } from "./json.js";
+import type { StepPlan } from "./plan.js";
+import type { Flow } from "./state.js";
+import type { StepValues, TemplateScope } from "./template.js";
+
+/** What templates of a workflow's steps read. */
+export function scopeOf(flow: Flow): TemplateScope {
+  return { input: flow.input ?? null, step: (id) => flow.results.get(id) };
+}
+
+/** The scope in which a step's own values can be read too: that of its compensation. */
+export function scopeWithOwn(flow: Flow, stepId: string, own: StepValues): TemplateScope {
+  return { input: flow.input ?? null, step: (id) => (id === stepId ? own : flow.results.get(id)) };
+}
+
+/** The run's flat record: the input's fields, then each completed step's result under its key, in document order. */
+export function contextOf(flow: Flow, output?: JsonValue): JsonObject {
+  const context: Record<string, JsonValue> = {};
+  lay(context, flow.input ?? {});
+  for (const plan of flow.plan.steps) layStep(context, flow, plan);
+  if (isJsonObject(output)) lay(context, output);
+  return context;
+}
+
+function layStep(context: Record<string, JsonValue>, flow: Flow, plan: StepPlan): void {
+  if (plan.action.kind === "parallel") for (const inner of plan.action.steps) layStep(context, flow, inner);
+  const result = flow.results.get(plan.id)?.result;
+  if (result === undefined) return;
+  if (plan.action.kind === "tool_dispatch" && isJsonObject(result)) lay(context, result);
+  else setOwn(context, plan.outputKey, result);
+}
+
+function lay(context: Record<string, JsonValue>, fields: JsonObject): void {
+  for (const key of Object.keys(fields)) setOwn(context, key, fields[key] ?? null);
+}

@@ -1,0 +1,125 @@
+import { isPlainObject, isWorkflow } from "./document.js";
+import { DefinitionError, type Problem } from "./errors.js";
+import { defaultJsonLimits } from "./json.js";
+import { pointerTo } from "./path.js";
+import { isStandardSchema } from "./schema.js";
+
+const { maxBytes, maxDepth } = defaultJsonLimits;
+
+type Place = readonly (string | number)[];
+
+/**
+ * A deep copy of a document that anyone may have made: each property is read once, and what is not JSON is left out and
+ * reported. Functions, Standard Schemas and workflows are kept as they are, where a document may hold them.
+ *
+ * @throws DefinitionError for a document beyond the default size of a value.
+ */
+export function copyDocument(document: unknown): { copy: unknown; problems: Problem[] } {
+  const copier = new Copier();
+  return { copy: copier.copy(document, []), problems: copier.problems };
+}
+
+class Copier {
+  readonly problems: Problem[] = [];
+  private readonly ancestors = new Set<object>();
+  private size = 0;
+
+  copy(value: unknown, place: Place): unknown {
+    this.grow(typeof value === "string" ? value.length + 2 : 1);
+    switch (typeof value) {
+      case "string":
+      case "boolean":
+      case "undefined":
+        return value;
+      case "number":
+        return Number.isFinite(value) ? value : this.refuse(place, "it is no finite number");
+      case "object":
+        return value === null ? null : this.copyObject(value, place);
+      case "function":
+        return mayHold(place, value) ? value : this.refuse(place, "its type is function");
+      default:
+        return this.refuse(place, `its type is ${typeof value}`);
+    }
+  }
+
+  private copyObject(value: object, place: Place): unknown {
+    if (this.ancestors.has(value)) return this.refuse(place, "it contains itself");
+    if (place.length >= maxDepth) return this.refuse(place, `it is nested deeper than the ${maxDepth} levels allowed`);
+    this.ancestors.add(value);
+    try {
+      if (Array.isArray(value)) return this.copyArray(value, place);
+      if (mayHold(place, value)) return value;
+      const type = Object.prototype.toString.call(value).slice("[object ".length, -1);
+      if (isStandardSchema(value)) return this.refuse(place, "it is a Standard Schema");
+      return type === "Object" ? this.copyProperties(value, place) : this.refuse(place, `its type is ${type}`);
+    } catch (error) {
+      if (error instanceof DefinitionError) throw error;
+      return this.refuse(place, "reading it failed");
+    } finally {
+      this.ancestors.delete(value);
+    }
+  }
+
+  private copyArray(value: readonly unknown[], place: Place): unknown[] {
+    const copy: unknown[] = [];
+    for (let index = 0; index < value.length; index++) copy.push(this.copy(value[index], [...place, index]) ?? null);
+    return copy;
+  }
+
+  private copyProperties(value: object, place: Place): object {
+    const copy = {};
+    for (const key of Object.keys(value)) {
+      this.grow(key.length + 2);
+      const property = this.copy(Reflect.get(value, key), [...place, key]);
+      if (property === undefined) continue;
+      Object.defineProperty(copy, key, { value: property, enumerable: true, configurable: true, writable: true });
+    }
+    return copy;
+  }
+
+  private grow(size: number): void {
+    this.size += size;
+    if (this.size <= maxBytes) return;
+    const message = `The document is too large: it exceeds ${maxBytes} bytes. Hand large values over as input.`;
+    throw new DefinitionError(message, [{ code: "INVALID_DOCUMENT", message, pointer: "" }]);
+  }
+
+  private refuse(place: Place, reason: string): undefined {
+    const subject = place.length === 0 ? "The document" : `The value of ${JSON.stringify(place.at(-1))}`;
+    const message = `${subject} is not JSON: ${reason}.`;
+    this.problems.push({ code: "INVALID_DOCUMENT", message, pointer: pointerTo(place) });
+  }
+}
+
+/** Whether a document may hold this at the place, though it is no JSON. */
+function mayHold(place: Place, value: object): boolean {
+  const inStep = withinStep(place);
+  switch (place.length === 1 ? place[0] : inStep.join("/")) {
+    case "run":
+      return typeof value === "function";
+    case "input_schema":
+    case "ask/schema":
+      return isStandardSchema(value);
+    default:
+      return inStep.length === 4 && inStep[0] === "tool_dispatch" && inStep[3] === "flow" && isWorkflow(value);
+  }
+}
+
+/** What of a place leads on within its step: nothing where it lies in none. */
+function withinStep(place: Place): Place {
+  if (place[0] !== "steps" || typeof place[1] !== "number") return [];
+  let start = 2;
+  while (place[start] === "parallel" && typeof place[start + 1] === "number") start += 2;
+  return place.slice(start);
+}
+
+/** Freezes what `copyDocument` made, and leaves the code within it alone. */
+export function freezeDocument(value: unknown): void {
+  if (Array.isArray(value)) {
+    for (const element of value) freezeDocument(element);
+  } else if (isPlainObject(value) && !isStandardSchema(value)) {
+    if (Object.isFrozen(value)) return;
+    for (const property of Object.values(value)) freezeDocument(property);
+  } else return;
+  Object.freeze(value);
+}

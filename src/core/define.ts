@@ -1,0 +1,110 @@
+import { compileWorkflow, type Embed } from "./compile-workflow.js";
+import { copyDocument, freezeDocument } from "./copy-document.js";
+import { isPlainObject, isWorkflow, type SchemaLiteral, type Workflow, type WorkflowDocument, workflowBrand } from "./document.js";
+import { DefinitionError, type Problem } from "./errors.js";
+import type { WorkflowPlan } from "./plan.js";
+import { inDocumentOrder } from "./problem-order.js";
+import type { Read } from "./reading.js";
+import type { InferInput, Schema } from "./schema.js";
+import { takeOutFaults } from "./shape.js";
+
+/** What is known of a workflow once it is defined. */
+export interface Definition {
+  readonly workflow: Workflow;
+  readonly plan: WorkflowPlan;
+  /** Every template of the document. */
+  readonly reads: readonly Read[];
+  /** The workflows that the document holds itself, as `flow` of a handler, and those within them; by name. */
+  readonly embedded: ReadonlyMap<string, Workflow>;
+}
+
+const definitions = new WeakMap<object, Definition>();
+
+/**
+ * Checks a workflow document, and gives it as a deeply frozen workflow; the document itself is left as it is. A workflow
+ * is given back. What needs the tools and other workflows is checked by `checkWorkflow`.
+ *
+ * @throws DefinitionError whose `problems` are all faults, in the order of the document.
+ */
+export function defineWorkflow<Input>(workflow: Workflow<Input>): Workflow<Input>;
+export function defineWorkflow<const S extends SchemaLiteral | Schema = SchemaLiteral>(
+  document: WorkflowDocument<S>,
+): Workflow<InferInput<S>>;
+export function defineWorkflow(document: WorkflowDocument): Workflow {
+  return (definitions.get(document) ?? define(document)).workflow;
+}
+
+/** The workflow's plan, compiled once. A document, or a workflow of another copy of the package, is defined first. */
+export function planOf(workflow: WorkflowDocument): WorkflowPlan {
+  return definitionOf(workflow).plan;
+}
+
+/** The workflows that the document holds itself, as `flow` of a handler, and those within them. */
+export function embeddedWorkflows(workflow: WorkflowDocument): readonly Workflow[] {
+  return [...definitionOf(workflow).embedded.values()];
+}
+
+export function definitionOf(workflow: object): Definition {
+  const known = definitions.get(workflow);
+  if (known !== undefined) return known;
+  const definition = define(workflow);
+  if (isWorkflow(workflow)) definitions.set(workflow, definition);
+  return definition;
+}
+
+function define(document: unknown): Definition {
+  const { copy, problems } = copyDocument(document);
+  const notJson = new Set(problems.map(({ pointer }) => pointer));
+  problems.push(...takeOutFaults(copy).filter(({ pointer }) => !notJson.has(pointer)));
+  if (!isPlainObject(copy)) throw definitionError(copy, problems);
+  // Where a fault was taken out, the type lies, and the problem is thrown below.
+  const sound = copy as unknown as WorkflowDocument;
+  const embedded = new Map<string, Workflow>();
+  const compiled = compileWorkflow(sound, embedInto(embedded, sound.name, problems));
+  problems.push(...compiled.problems);
+  if (problems.length > 0) throw definitionError(copy, problems);
+  Object.defineProperty(copy, workflowBrand, { value: true });
+  freezeDocument(copy);
+  const workflow = copy as unknown as Workflow;
+  const definition = { workflow, plan: compiled.plan, reads: compiled.reads, embedded };
+  definitions.set(workflow, definition);
+  return definition;
+}
+
+/** Two workflows of one name can't stand in one document, since a plan knows them by name. */
+function embedInto(embedded: Map<string, Workflow>, ownName: string, problems: Problem[]): Embed {
+  return (flow, pointer) => {
+    try {
+      const { workflow, plan, embedded: within } = definitionOf(flow);
+      for (const [name, each] of [[workflow.name, workflow] as const, ...within]) {
+        const other = embedded.get(name);
+        if (other === undefined && name !== ownName) embedded.set(name, each);
+        else if (other === undefined || !areSame(other, each)) {
+          const message = `Workflow ${JSON.stringify(name)} stands for two different workflows here: give each its own name.`;
+          problems.push({ code: "DUPLICATE_WORKFLOW", message, pointer });
+        }
+      }
+      return { name: workflow.name, hasCode: plan.hasCode };
+    } catch (error) {
+      if (!(error instanceof DefinitionError)) throw error;
+      for (const problem of error.problems) problems.push({ ...problem, pointer: pointer + problem.pointer });
+      return undefined;
+    }
+  };
+}
+
+function areSame(left: Workflow, right: Workflow): boolean {
+  if (left === right) return true;
+  const hasCode = planOf(left).hasCode || planOf(right).hasCode;
+  return !hasCode && JSON.stringify(left) === JSON.stringify(right);
+}
+
+const maxProblemsInMessage = 5;
+
+function definitionError(document: unknown, problems: readonly Problem[]): DefinitionError {
+  const sorted = inDocumentOrder(problems, document);
+  const shown = sorted.slice(0, maxProblemsInMessage).map(({ message, pointer }) => `${pointer || "/"}: ${message}`);
+  const more = sorted.length > shown.length ? [`… and ${sorted.length - shown.length} more.`] : [];
+  const count = sorted.length === 1 ? "a problem" : `${sorted.length} problems`;
+  return new DefinitionError([`The workflow document has ${count}.`, ...shown, ...more].join("\n"), sorted);
+}

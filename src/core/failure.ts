@@ -1,0 +1,77 @@
+import type { CauseData, ErrorData, FailureOutcome } from "./errors.js";
+import { declaredOutcome, leavesDoubt } from "./doubt.js";
+import { causeToJson, errorText, errorToJson, ToolError } from "./errors.js";
+import { attempt, property } from "./foreign.js";
+import type { JsonObject } from "./json.js";
+import { isJsonObject, normalizeJson, wellFormed } from "./json.js";
+import { cutCredentials } from "./redact.js";
+
+/** What a failed call of a tool means, as data. */
+export interface Failure {
+  outcome: FailureOutcome;
+  error: ErrorData;
+  /** The least delay before a further attempt, in milliseconds, where the tool gave one. */
+  retryAfterMs?: number;
+}
+
+/**
+ * Reads what a tool threw. Total: whatever was thrown gives a failure, and nothing of it is trusted.
+ *
+ * - A `ToolError`, also of another copy of the package, says it; only a read can't be left in doubt.
+ * - Any other error of a write leaves it in doubt where the call was `aborted` by the engine, or where the error, or one
+ *   in its `cause`s or an aggregate's `errors`, shows a cut connection, a time-out or an abort.
+ * - Everything else is not applied: nothing was sent, or the tool itself says that it failed.
+ */
+export function readFailure(thrown: unknown, call: { effect: "read" | "write"; aborted: boolean }): Failure {
+  const declared = declaredOutcome(thrown);
+  const outcome =
+    call.effect === "read"
+      ? (declared === "refused" ? "refused" : "not_applied")
+      : (declared ?? (call.aborted || leavesDoubt(thrown) ? "in_doubt" : "not_applied"));
+  if (declared === undefined) {
+    const error = errorToJson(new ToolError(messageOf(thrown), { outcome }));
+    // Kept as a cause too, for its name and code; a thrown text is all in the message.
+    if (typeof thrown === "object" && thrown !== null) error.cause = readable(causeToJson(thrown));
+    return { outcome, error };
+  }
+  const error = errorToJson(new ToolError(messageOf(thrown), { outcome, details: readDetails(thrown) }));
+  const cause = property(thrown, "cause");
+  if (cause !== undefined && cause !== null) error.cause = readable(causeToJson(cause));
+  const retryAfterMs = readDelay(thrown);
+  return retryAfterMs === undefined ? { outcome, error } : { outcome, error, retryAfterMs };
+}
+
+function messageOf(thrown: unknown): string {
+  // Node's aggregate of connection attempts has no message of its own.
+  const texts = [errorText(thrown), property(thrown, "code"), property(thrown, "name")];
+  const text = texts.find((candidate) => typeof candidate === "string" && candidate !== "");
+  return readableText(typeof text === "string" ? text : "The tool failed and said nothing.");
+}
+
+function readable(cause: CauseData): CauseData {
+  const data: CauseData = { ...cause, message: readableText(cause.message) };
+  if (cause.cause !== undefined) data.cause = readable(cause.cause);
+  return data;
+}
+
+function readableText(text: string): string {
+  return cutCredentials(wellFormed(text));
+}
+
+const detailLimits = { maxBytes: 65_536, maxDepth: 32 };
+
+/** The details that a tool gave, as JSON; left out where they are none. */
+function readDetails(thrown: unknown): JsonObject | undefined {
+  const details = attempt(() => normalizeJson(property(thrown, "details"), detailLimits));
+  if (!isJsonObject(details)) return undefined;
+  // A credential holds no quote and no backslash, so cutting it leaves JSON.
+  return JSON.parse(cutCredentials(JSON.stringify(details)));
+}
+
+/** Keeps what a tool asks for within what a date can hold. */
+const maxDelayMs = 365 * 24 * 60 * 60 * 1000;
+
+function readDelay(thrown: unknown): number | undefined {
+  const delay = property(thrown, "retryAfterMs");
+  return typeof delay === "number" && delay >= 0 ? Math.min(delay, maxDelayMs) : undefined;
+}

@@ -1,0 +1,105 @@
+import { apply } from "./apply.js";
+import { enterFlow } from "./advance.js";
+import { defineWorkflow, planOf } from "./define.js";
+import type { Workflow } from "./document.js";
+import { ToolweaveError } from "./errors.js";
+import { canonicalJson, type JsonValue } from "./json.js";
+import type { WorkflowPlan } from "./plan.js";
+import { type DocumentSnapshot, type JournalRecord, journalVersion, type RunStarted } from "./record.js";
+import { newFlow, Queue, type RunSettings, type RunState } from "./state.js";
+
+/** How a journal is read when nobody drives it. */
+export const readSettings: RunSettings = { emits: false, inDoubt: "ask", maxRecords: Number.POSITIVE_INFINITY, maxWrites: 1_000 };
+
+/** The state that a run begins with. */
+export function beginRun(record: JournalRecord, plans: ReadonlyMap<string, WorkflowPlan>, settings: RunSettings): RunState {
+  const started = asRunStarted(record);
+  const plan = plans.get(started.documents[0]?.name ?? "");
+  if (plan === undefined) throw new ToolweaveError("INVALID_JOURNAL", "The journal's first record holds no workflow.");
+  const root = newFlow("", plan, undefined, 0);
+  const state: RunState = {
+    runId: started.runId,
+    plans,
+    settings,
+    identity: started.identity,
+    createdAt: record.at,
+    root,
+    nodes: new Map(),
+    ready: new Queue(),
+    seq: 0,
+    updatedAt: record.at,
+    intended: new Set(),
+    questions: new Map(),
+    closed: new Map(),
+    timers: new Set(),
+    clocks: new Set(),
+    writes: [],
+    writesTotal: 0,
+    warnings: [],
+    undoErrors: [],
+    cancelRequested: false,
+    cancelBegun: false,
+    ended: undefined,
+    stops: 0,
+    events: [],
+  };
+  enterFlow(state, root, started.input);
+  state.seq = 1;
+  return state;
+}
+
+/** The state that a journal's records give; `undefined` where there are none. */
+export async function foldJournal(
+  records: AsyncIterable<JournalRecord>,
+  workflows: readonly Workflow[],
+  settings: RunSettings,
+): Promise<RunState | undefined> {
+  let state: RunState | undefined;
+  for await (const record of records) {
+    if (state === undefined) state = beginRun(record, plansOf(asRunStarted(record).documents, workflows), settings);
+    else apply(state, record);
+  }
+  return state;
+}
+
+function asRunStarted(record: JournalRecord): RunStarted {
+  if (record.kind !== "run_started") {
+    throw new ToolweaveError("INVALID_JOURNAL", "The journal does not begin with the start of a run.");
+  }
+  if (record.version !== journalVersion) {
+    throw new ToolweaveError(
+      "INVALID_JOURNAL",
+      `The journal has version ${String(record.version)}; this version of the library reads version ${journalVersion}.`,
+    );
+  }
+  return record;
+}
+
+/** The plans of the workflows as the run began with them; those with code are taken from what is given. */
+function plansOf(documents: readonly DocumentSnapshot[], workflows: readonly Workflow[]): Map<string, WorkflowPlan> {
+  const given = new Map(workflows.map((workflow) => [workflow.name, workflow]));
+  return new Map(
+    documents.map((snapshot) => [
+      snapshot.name,
+      planOf(snapshot.code ? codeOf(snapshot, given.get(snapshot.name)) : defineWorkflow(snapshot.document)),
+    ]),
+  );
+}
+
+function codeOf(snapshot: DocumentSnapshot, given: Workflow | undefined): Workflow {
+  if (given !== undefined && canonicalJson(documentJson(given)) === canonicalJson(snapshot.document)) return given;
+  const why = given === undefined ? "was not given" : "was given with another document than the run began with";
+  throw new ToolweaveError(
+    "CODE_REQUIRED",
+    `Workflow ${snapshot.name} holds code, which a journal can't keep, and ${why}. Pass it in options.workflows.`,
+  );
+}
+
+/** A workflow's document as a journal keeps it: what is code in it is left out. */
+export function documentJson(workflow: Workflow): JsonValue {
+  return JSON.parse(JSON.stringify(workflow, (_key, value) => (isSchemaCode(value) ? null : value))) as JsonValue;
+}
+
+function isSchemaCode(value: unknown): boolean {
+  return (typeof value === "object" || typeof value === "function") && value !== null && "~standard" in value;
+}

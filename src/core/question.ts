@@ -1,0 +1,173 @@
+import { z } from "zod";
+import { ToolweaveError } from "./errors.js";
+import { canonicalJson, type JsonLimits, type JsonObject, type JsonValue, normalizeJson } from "./json.js";
+import type { AskPlan } from "./plan.js";
+import type { Answer, ApprovalAnswer, ApprovalQuestion, DoubtQuestionBody, InputQuestionBody, Question, UndoView } from "./record.js";
+import { compileSchema, type Issue } from "./schema.js";
+import { compensationOf, stepOf } from "./settle.js";
+import type { Call, RunState } from "./state.js";
+
+/** The id of a call's next question: unique within the run, the same however often it is derived. */
+export function questionId(call: Call): string {
+  return `${call.path}?${call.questionsAsked + 1}`;
+}
+
+export function inputQuestion(call: Call, plan: AskPlan, prompt: JsonValue): InputQuestionBody {
+  const schema = plan.schema?.json;
+  return {
+    kind: "input",
+    id: questionId(call),
+    stepId: call.stepId,
+    path: call.path,
+    prompt,
+    ...(schema === undefined ? {} : { schema }),
+    ...(plan.default === undefined ? {} : { default: plan.default.value }),
+  };
+}
+
+export function doubtQuestion(call: Call): DoubtQuestionBody | undefined {
+  const { intent, doubt, purpose, stepId, path } = call;
+  if (intent === undefined || doubt === undefined) return undefined;
+  const { tool, site, page, action, labels, inputs, fingerprint, attempt } = intent;
+  const undo = undoOf(call);
+  const shown = { purpose, tool, site, page, action, labels, fields: inputs, undo, fingerprint };
+  return { kind: "in_doubt", id: questionId(call), stepId, path, ...shown, attempt, error: doubt };
+}
+
+/** What undoes a call's write: its own compensation, else that of a container around it. */
+export function undoOf(call: Call): UndoView | null {
+  if (call.purpose === "undo") return null;
+  let tool = compensationOf(call)?.tool;
+  for (let owner = stepOf(call)?.owner ?? call.owner; tool === undefined; ) {
+    if (owner.kind === "step") tool = owner.plan.compensate?.tool;
+    if (owner.owner === undefined) break;
+    owner = owner.owner;
+  }
+  return tool === undefined ? null : { tool };
+}
+
+const by = { by: z.string().optional(), note: z.string().optional() };
+const fields = z.record(z.string(), z.unknown());
+const answerSchemas = {
+  approval: z.discriminatedUnion("decision", [
+    z.strictObject({ decision: z.literal("approve"), fields: fields.optional(), ...by }),
+    z.strictObject({ decision: z.literal("reject"), ...by }),
+  ]),
+  input: z.strictObject({ value: z.unknown(), ...by }),
+  in_doubt: z.discriminatedUnion("decision", [
+    z.strictObject({ decision: z.literal("done"), result: z.unknown().optional(), ...by }),
+    z.strictObject({ decision: z.enum(["not_applied", "retry", "fail"]), ...by }),
+  ]),
+} as const;
+
+const expected = {
+  approval: '{ "decision": "approve", "fields"?: { … } } or { "decision": "reject" }',
+  input: '{ "value": … }',
+  in_doubt: '{ "decision": "done", "result"?: … }, or "not_applied", "retry" or "fail"',
+} as const;
+
+/**
+ * Checks an answer that somebody gives.
+ *
+ * @returns the answer to record, or `undefined` when the very same answer stands already.
+ * @throws ToolweaveError `INVALID_ANSWER`, `ALREADY_ANSWERED` (`details.answer` is the first), `QUESTION_CLOSED`,
+ *   `QUESTION_EXPIRED`, `UNKNOWN_QUESTION` or `RUN_ENDED`; nothing is changed then.
+ */
+export function checkAnswer(
+  state: RunState,
+  id: string,
+  given: unknown,
+  { now, limits }: { now: number; limits: JsonLimits },
+): Answer | undefined {
+  const open = state.questions.get(id);
+  if (open === undefined) return checkLate(state, id, given, limits);
+  const { question } = open;
+  if (question.expiresAt !== undefined && Date.parse(question.expiresAt) <= now) throw expiredQuestion(question.path);
+  const answer = parseAnswer(question, given, limits);
+  const issues = issuesOf(question, answer);
+  if (issues.length > 0) {
+    const list = issues.map(({ pointer, message }) => `${pointer || "/"}: ${message}`).join("; ");
+    throw invalid(question, `what it gives does not fit the question's schema: ${list}`, issues);
+  }
+  return answer;
+}
+
+/** An answer to what is no longer open: the same again is no error. */
+function checkLate(state: RunState, id: string, given: unknown, limits: JsonLimits): undefined {
+  const closed = state.closed.get(id);
+  if (closed === undefined) {
+    const code = state.ended === undefined ? "UNKNOWN_QUESTION" : "RUN_ENDED";
+    const why = state.ended === undefined ? "has no such question" : `has ended: it is ${state.ended.status}`;
+    throw new ToolweaveError(code, `Run ${state.runId} ${why}. listQuestions tells what is open.`);
+  }
+  if (closed.state === "expired") throw expiredQuestion(id);
+  if (closed.answer !== undefined) {
+    if (canonicalJson(asJson(closed.answer)) === canonicalJson(asNormalJson(given, limits))) return undefined;
+    throw new ToolweaveError("ALREADY_ANSWERED", `Question ${id} was answered before. The first answer stands.`, {
+      details: { answer: asJson(closed.answer) },
+    });
+  }
+  throw new ToolweaveError("QUESTION_CLOSED", `Question ${id} was ${closed.state}, and takes no answer any more.`);
+}
+
+function parseAnswer(question: Question, given: unknown, limits: JsonLimits): Answer {
+  const parsed = answerSchemas[question.kind].safeParse(given);
+  if (!parsed.success) throw invalid(question, `expected ${expected[question.kind]}, with "by" and "note" where known`);
+  return normalAnswer(question, parsed.data, limits);
+}
+
+function normalAnswer(question: Question, given: object, limits: JsonLimits): Answer {
+  try {
+    return normalizeJson(given, limits) as unknown as Answer;
+  } catch (error) {
+    throw invalid(question, "it has to be JSON, within the limits", undefined, error);
+  }
+}
+
+function issuesOf(question: Question, answer: Answer): readonly Issue[] {
+  if (question.kind === "input") {
+    return "value" in answer && question.schema !== undefined ? issuesAgainst(question.schema, answer.value) : [];
+  }
+  if (question.kind !== "approval" || !isApproval(answer) || answer.fields === undefined) return [];
+  if (question.schema === undefined) {
+    throw invalid(question, "this tool's schema can't check edits: approve the fields as they are, or reject");
+  }
+  return issuesAgainst(question.schema, editedFields(question, answer));
+}
+
+function isApproval(answer: Answer): answer is ApprovalAnswer {
+  return "decision" in answer && answer.decision === "approve";
+}
+
+/** The fields that run: those that were shown, with the answer's changes. */
+export function editedFields(question: ApprovalQuestion, answer: ApprovalAnswer): JsonObject {
+  return { ...question.fields, ...answer.fields };
+}
+
+function issuesAgainst(schema: NonNullable<InputQuestionBody["schema"]>, value: JsonValue): readonly Issue[] {
+  return compileSchema(schema).validateJson(value);
+}
+
+function invalid(question: Question, why: string, issues: readonly Issue[] = [], cause?: unknown): ToolweaveError {
+  return new ToolweaveError("INVALID_ANSWER", `The answer to question ${question.id} does not fit: ${why}.`, {
+    path: question.path,
+    details: { issues: issues.map(({ pointer, message }) => ({ pointer, message })) },
+    cause,
+  });
+}
+
+function expiredQuestion(id: string): ToolweaveError {
+  return new ToolweaveError("QUESTION_EXPIRED", `Question ${id} expired before it was answered.`);
+}
+
+function asJson(answer: Answer): JsonValue {
+  return JSON.parse(JSON.stringify(answer)) as JsonValue;
+}
+
+function asNormalJson(given: unknown, limits: JsonLimits): JsonValue {
+  try {
+    return normalizeJson(given, limits);
+  } catch {
+    return null;
+  }
+}

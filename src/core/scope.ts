@@ -1,0 +1,146 @@
+import { startChildren, startStep } from "./advance.js";
+import { childrenOf } from "./containers/container.js";
+import { containerOf } from "./containers/index.js";
+import type { ErrorData } from "./errors.js";
+import { emit } from "./event.js";
+import type { JsonValue } from "./json.js";
+import { type Call, type Failing, type Flow, type Node, queue, type RunState, type Scope, type Step } from "./state.js";
+import type { StepValues } from "./template.js";
+import { clearTimer, closeQuestion, drop, hasLive } from "./tree.js";
+import { beginUndo } from "./undo.js";
+
+/**
+ * How what ended is told to its owner, and how failing goes, the same at every level:
+ * 1. A scope fails with its first error. It stops what runs below: reads and waits are dropped, approvals and asks
+ *    withdrawn; writes in flight, doubts and undos that have begun are awaited.
+ * 2. Once nothing below lives, its undo begins; only after that its owner is told, by a record of its own.
+ * 3. What ends below a scope that fails starts nothing: it hands its pending undos up and leaves.
+ */
+
+/** A step came to its end; `values` is what templates read of it, absent when it was skipped. */
+export function stepEnded(state: RunState, step: Step, values: StepValues | undefined): void {
+  if (values !== undefined) step.flow.results.set(step.plan.id, values);
+  const { owner, stopped } = step;
+  drop(state, step);
+  if (stopped) return release(state, owner);
+  if (owner.kind === "flow") {
+    owner.cursor++;
+    startStep(state, owner);
+  } else {
+    const index = childrenIndex(owner, step);
+    childrenOf(owner).outcomes[index] = { result: values?.result ?? null };
+    startChildren(state, owner);
+  }
+}
+
+/** A child workflow or a direct call of a container came to its end. */
+export function childEnded(state: RunState, child: Flow | Call, container: Step, result: JsonValue): void {
+  drop(state, child);
+  if (child.stopped) return release(state, container);
+  childrenOf(container).outcomes[child.index] = { result };
+  goOn(state, container);
+}
+
+/** A step failed for good, and nothing is left of it but to tell its owner. */
+export function stepFailed(state: RunState, step: Step, error: ErrorData): void {
+  const { owner, stopped } = step;
+  drop(state, step);
+  if (stopped || owner.stopped || owner.failing !== undefined) return release(state, owner);
+  if (owner.kind === "step" || owner.owner === undefined) return failScope(state, owner, error);
+  const container = containerOf(owner.owner);
+  if (container?.letsChildrenFail) return failScope(state, owner, error);
+  const result = container?.childResult?.(owner, null, true);
+  childFailed(state, owner, owner.owner, error, result);
+}
+
+/** A child failed for good: one that is let fail has been undone. */
+export function childFailed(state: RunState, child: Flow | Call, step: Step, error: ErrorData, result?: JsonValue): void {
+  const container = containerOf(step);
+  const children = childrenOf(step);
+  drop(state, child);
+  if (child.stopped) return release(state, step);
+  children.outcomes[child.index] = result === undefined ? { error } : { result, error };
+  if (container?.letsChildrenFail) return goOn(state, step);
+  if (container?.awaitsChildren !== true) return failScope(state, step, error);
+  children.failure ??= error;
+  goOn(state, step);
+}
+
+function goOn(state: RunState, step: Step): void {
+  const children = childrenOf(step);
+  if (children.failure === undefined) return startChildren(state, step);
+  if (children.live.size > 0) return;
+  failScope(state, step, containerOf(step)?.failure?.(step) ?? children.failure);
+}
+
+export function failScope(
+  state: RunState,
+  scope: Scope,
+  error: ErrorData,
+  { status = "failed", abort = false }: { status?: Failing["status"]; abort?: boolean } = {},
+): void {
+  if (scope.failing !== undefined) return;
+  scope.failing = { error, status, undoing: false, call: undefined };
+  stopBelow(state, scope, abort);
+  if (!hasLive(scope)) beginUndo(state, scope);
+}
+
+/** Something below ended: a scope that fails goes on when it was the last, and what was stopped leaves with it. */
+export function release(state: RunState, owner: Flow | Step): void {
+  if (hasLive(owner)) return;
+  if (owner.failing !== undefined) return beginUndo(state, owner);
+  if (!owner.stopped || owner.owner === undefined) return;
+  const above = owner.owner;
+  drop(state, owner);
+  release(state, above);
+}
+
+/** Aborts the calls in flight below: a cancel or a time-out. */
+export function abortBelow(state: RunState, scope: Scope): void {
+  stopBelow(state, scope, true);
+}
+
+function stopBelow(state: RunState, scope: Scope, abort: boolean): void {
+  if (scope.kind === "flow") {
+    if (scope.current !== undefined) stop(state, scope.current, abort);
+    return;
+  }
+  if (scope.call !== undefined) stop(state, scope.call, abort);
+  if (scope.fallback !== undefined) stop(state, scope.fallback, abort);
+  for (const child of scope.children?.live ?? []) stop(state, child, abort);
+}
+
+function stop(state: RunState, node: Node, abort: boolean): void {
+  node.stopped = true;
+  if (node.kind === "call") return stopCall(state, node, abort);
+  clearTimer(state, node);
+  if (node.failing?.undoing) return;
+  stopBelow(state, node, abort);
+  if (!hasLive(node) && node.failing === undefined) drop(state, node);
+}
+
+function stopCall(state: RunState, call: Call, abort: boolean): void {
+  if (call.phase === "intended") {
+    if (!abort || call.aborted) return;
+    call.aborted = true;
+    state.stops++;
+  } else if (call.phase === "doubted" || call.question?.question.kind === "in_doubt") {
+    // Whether it was made is still to be settled; what to do about it is not.
+  } else if (call.phase === "answered" && call.doubt !== undefined) {
+    queue(state, call);
+  } else if (call.doubt !== undefined) {
+    call.phase = "doubted";
+    clearTimer(state, call);
+    closeQuestion(state, call, { state: "withdrawn" });
+    queue(state, call);
+  } else {
+    if (call.announced || call.phase === "sleeping") emit(state, call, "stopped");
+    state.stops++;
+    drop(state, call);
+  }
+}
+
+function childrenIndex(container: Step, step: Step): number {
+  const { action } = container.plan;
+  return action.kind === "parallel" ? action.steps.indexOf(step.plan) : 0;
+}

@@ -1,0 +1,153 @@
+import { z } from "zod";
+import { isPlainObject, stepKinds, workflowSchema } from "./document.js";
+import type { Problem } from "./errors.js";
+import { nearest } from "./nearest.js";
+import { pointerTo } from "./path.js";
+
+/**
+ * What is wrong with the form of a document. Every value at fault is taken out of it (`undefined` stands in its place),
+ * so that all else can be read as what its type says, save that a required property may be missing.
+ */
+export function takeOutFaults(document: unknown): Problem[] {
+  const problems = isPlainObject(document) ? [...stepProblems(document.steps, "/steps")] : [];
+  const { error } = workflowSchema.safeParse(document);
+  const faulty: (readonly PropertyKey[])[] = [];
+  for (const issue of error?.issues ?? []) {
+    problems.push(...issueProblems(issue, document));
+    // A name that is text can stay: what refers to it is no fault of its own.
+    const isText = typeof at(document, issue.path) === "string" && codeOf(issue) === "INVALID_NAME";
+    if (issue.code !== "unrecognized_keys" && !isText) faulty.push(issue.path);
+  }
+  for (const path of faulty) takeOut(document, path);
+  return problems;
+}
+
+function issueProblems(issue: z.core.$ZodIssue, document: unknown): Problem[] {
+  const path = issue.path.map(String);
+  if (issue.code === "unrecognized_keys") {
+    const known = keysAt(path);
+    return issue.keys.map((key) => {
+      const near = nearest(key, known);
+      const hint = near === undefined ? `Expected one of ${known.join(", ")}.` : `Did you mean ${JSON.stringify(near)}?`;
+      return {
+        code: "UNKNOWN_KEY",
+        message: `${JSON.stringify(key)} is no key of ${subject(issue.path)}. ${hint}`,
+        pointer: pointerTo([...path, key]),
+      };
+    });
+  }
+  const isMissing = at(document, issue.path) === undefined;
+  const message = `${subject(issue.path)} ${isMissing ? "is missing: it " : ""}must be ${issue.message}.`;
+  return [{ code: codeOf(issue), message, pointer: pointerTo(path) }];
+}
+
+function codeOf(issue: z.core.$ZodIssue): Problem["code"] {
+  const code: unknown = issue.code === "custom" ? issue.params?.code : undefined;
+  return code === "INVALID_NAME" || code === "INVALID_TEMPLATE" ? code : "INVALID_DOCUMENT";
+}
+
+function subject(path: readonly PropertyKey[]): string {
+  const last = path.at(-1);
+  if (last === undefined) return "A workflow document";
+  return typeof last === "number" ? `Element ${last} of ${subject(path.slice(0, -1))}` : JSON.stringify(last);
+}
+
+/** The keys of the object that the document's schema has at a place. */
+function keysAt(path: readonly string[]): string[] {
+  let schema = inner(workflowSchema);
+  for (const segment of path) {
+    if (schema instanceof z.ZodArray) schema = inner(schema.element);
+    else if (schema instanceof z.ZodRecord) schema = inner(schema.valueType);
+    else if (schema instanceof z.ZodObject) schema = inner(schema.shape[segment]);
+  }
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+}
+
+function inner(schema: unknown): unknown {
+  return schema instanceof z.ZodOptional ? schema.unwrap() : schema;
+}
+
+function at(document: unknown, path: readonly PropertyKey[]): unknown {
+  let value = document;
+  for (const segment of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, segment)) return undefined;
+    value = Reflect.get(value, segment);
+  }
+  return value;
+}
+
+function takeOut(document: unknown, path: readonly PropertyKey[]): void {
+  const holder = at(document, path.slice(0, -1));
+  const key = path.at(-1);
+  if (typeof holder !== "object" || holder === null || key === undefined || !Object.hasOwn(holder, key)) return;
+  Reflect.set(holder, key, undefined);
+}
+
+const stepKeys = keysAt(["steps", "0"]);
+
+/** Keys that a step may have with some kinds only. */
+const onlyWith: ReadonlyMap<string, (kind: string) => boolean> = new Map([
+  ["inputs", (kind: string) => kind === "tool" || kind === "workflow"],
+  ["output_key", (kind: string) => kind !== "tool_dispatch"],
+  ...["retries", "timeout_ms", "fallback", "compensate"].map(
+    (key) => [key, (kind: string) => kind !== "ask" && kind !== "sleep_ms"] as const,
+  ),
+]);
+
+function* stepProblems(steps: unknown, pointer: string): Generator<Problem> {
+  if (!Array.isArray(steps)) return;
+  for (const [index, step] of steps.entries()) {
+    if (!isPlainObject(step)) continue;
+    const place = `${pointer}/${index}`;
+    yield* kindProblems(step, place);
+    if (isPlainObject(step.tool_dispatch)) yield* handlerProblems(step.tool_dispatch.tools, `${place}/tool_dispatch/tools`);
+    yield* stepProblems(step.parallel, `${place}/parallel`);
+  }
+}
+
+function* kindProblems(step: Record<string, unknown>, pointer: string): Generator<Problem> {
+  const keys = Object.keys(step);
+  const kinds = stepKinds.filter((kind) => keys.includes(kind));
+  const [kind] = kinds;
+  const name = typeof step.id === "string" ? `Step ${JSON.stringify(step.id.slice(0, 64))}` : "A step";
+  if (kind === undefined) {
+    const isMisspelt = keys.some((key) => !stepKeys.includes(key) && nearest(key, stepKinds) !== undefined);
+    // A key that is unknown is reported as that, with the kind that it stands for.
+    if (isMisspelt) return;
+    const message = `${name} does nothing: give it exactly one of ${stepKinds.join(", ")}.`;
+    yield { code: "INVALID_STEP", message, pointer };
+  } else if (kinds.length > 1) {
+    const message = `${name} has ${kinds.join(" and ")}: give it exactly one of them.`;
+    yield { code: "INVALID_STEP", message, pointer };
+  } else {
+    for (const key of keys) {
+      if (onlyWith.get(key)?.(kind) !== false) continue;
+      const message = `${name} has ${JSON.stringify(key)}, which goes not with ${JSON.stringify(kind)}: remove it.`;
+      yield { code: "INVALID_STEP", message, pointer: `${pointer}/${key}` };
+    }
+  }
+}
+
+/** What the runtime lays beside the mapped input of a handler. */
+export const callKeys: readonly string[] = ["tool_call", "tool_name", "tool_arguments", "tool_call_id", "tool_call_index"];
+
+function* handlerProblems(handlers: unknown, pointer: string): Generator<Problem> {
+  if (!isPlainObject(handlers)) return;
+  for (const [name, handler] of Object.entries(handlers)) {
+    const place = pointer + pointerTo([name]);
+    // The document's schema passes over this one name.
+    if (name === "__proto__") {
+      yield { code: "INVALID_NAME", message: `A handler can't be named ${JSON.stringify(name)}.`, pointer: place };
+    } else if (isPlainObject(handler)) {
+      if (Object.hasOwn(handler, "flow") === Object.hasOwn(handler, "tool")) {
+        const message = `Handler ${JSON.stringify(name)} must have exactly one of flow and tool.`;
+        yield { code: "INVALID_DOCUMENT", message, pointer: place };
+      }
+      if (!isPlainObject(handler.input)) continue;
+      for (const key of callKeys.filter((reserved) => Object.hasOwn(handler.input ?? {}, reserved))) {
+        const message = `${JSON.stringify(key)} can't be mapped: every handler is given it under that name.`;
+        yield { code: "INVALID_NAME", message, pointer: `${place}/input/${key}` };
+      }
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import { emit } from "./event.js";
+import type { ErrorData } from "./errors.js";
+import { newCall, queue, type RunState, type Scope, type UndoEntry, type UndoReason, type WriteState } from "./state.js";
+import { attach } from "./tree.js";
+
+/**
+ * A scope's undo:
+ * 1. It begins once nothing below the scope is in flight.
+ * 2. Newest first, by the seq of the outcomes, one at a time, each once.
+ * 3. One that fails, or can't be tried, is reported; the others still run.
+ */
+export function beginUndo(state: RunState, scope: Scope): void {
+  if (scope.failing === undefined || scope.failing.undoing) return;
+  scope.failing.undoing = true;
+  scope.undo.sort((a, b) => a.seq - b.seq);
+  for (const entry of scope.undo) if (entry.plan === undefined) leaveDone(scope, entry);
+  scope.undo = scope.undo.filter((entry) => entry.plan !== undefined);
+  nextUndo(state, scope);
+}
+
+/** Starts the newest undo that is left. A scope with none left is asked what follows. */
+export function nextUndo(state: RunState, scope: Scope): void {
+  for (let entry = scope.undo.pop(); entry !== undefined; entry = scope.undo.pop()) {
+    const { plan, undo, path, stepId } = entry;
+    if (plan === undefined || undo === undefined) continue;
+    const undoPath = `${path}~undo`;
+    if ("error" in undo) {
+      undoFailed(state, scope, entry, "undo_failed", "unresolved", undo.error);
+      emit(state, { stepId, path: undoPath, attempt: 1 }, "undo_failed", { error: undo.error });
+      continue;
+    }
+    const call = newCall(undoPath, "undo", scope, stepId, plan.tool, { entry });
+    call.inputs = undo.inputs;
+    if (scope.failing !== undefined) scope.failing.call = call;
+    attach(state, call);
+    return queue(state, call);
+  }
+  queue(state, scope);
+}
+
+/** Says of the writes of an entry what its undo came to. */
+export function markUndo(entry: UndoEntry, state: WriteState, reason?: UndoReason): void {
+  for (const write of entry.writes) {
+    write.state = state;
+    if (reason === undefined) delete write.reason;
+    else write.reason = reason;
+  }
+}
+
+export function undoFailed(
+  state: RunState,
+  scope: Scope,
+  entry: UndoEntry,
+  outcome: "undo_failed" | "undo_in_doubt",
+  reason: UndoReason,
+  error: ErrorData,
+): void {
+  markUndo(entry, outcome, reason);
+  scope.residue = true;
+  state.undoErrors.push({ ...error, stepId: entry.stepId, path: `${entry.path}~undo` });
+}
+
+function leaveDone(scope: Scope, entry: UndoEntry): void {
+  scope.residue = true;
+  for (const write of entry.writes) if (write.state === "done") write.reason = "no_compensation";
+}

@@ -1,0 +1,5 @@
+export type { DispatchEntry } from "../core/dispatch.js";
+export { type AssistantMessage, type ToolMessages, toAssistantMessage, toToolMessages } from "./answer.js";
+export type { ProviderName } from "./list.js";
+export { normalizeToolCalls } from "./normalize.js";
+export type { NormalizedCall } from "./provider.js";

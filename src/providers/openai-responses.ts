@@ -1,0 +1,64 @@
+import { isOneOf, own } from "./own.js";
+import type { Provider } from "./provider.js";
+
+/** What the provider ran itself, and what is no call. */
+const passedOver = [
+  "reasoning",
+  "compaction",
+  "web_search_call",
+  "file_search_call",
+  "code_interpreter_call",
+  "image_generation_call",
+  "mcp_call",
+  "mcp_list_tools",
+  "mcp_approval_request",
+];
+const searches = ["tool_search_call", "tool_search_output"];
+const contentParts = ["output_text", "refusal", "audio", "image"];
+
+/** OpenAI Responses. A call is answered by its `call_id`; its `id` names the item. */
+export const openaiResponses = {
+  name: "openai-responses",
+
+  unwrap(value) {
+    const output = own(value, "output");
+    return Array.isArray(output) ? { items: output, isCutOff: own(value, "status") === "incomplete" } : undefined;
+  },
+
+  passesOver(item) {
+    const type = own(item, "type");
+    if (isOneOf(searches, type)) return own(item, "execution") !== "client";
+    if (type !== "message") return isOneOf(passedOver, type) || isOneOf(contentParts, type);
+    // A whole message of another shape bears the same type, and may hold calls.
+    const content = own(item, "content");
+    return Array.isArray(content) && content.every((part) => isOneOf(contentParts, own(part, "type")));
+  },
+
+  readCall(item) {
+    const type = own(item, "type");
+    // The same type with `callId` is the protocol of the Agents SDK.
+    if (own(item, "callId") !== undefined) return undefined;
+    const isCutOff = isOneOf(["incomplete", "in_progress"], own(item, "status"));
+    const common = { id: own(item, "call_id"), name: own(item, "name"), isCutOff };
+    if (type === "function_call") return { type: "function", ...common, arguments: own(item, "arguments") };
+    if (type === "custom_tool_call") return { type: "custom", ...common, arguments: own(item, "input") };
+    return undefined;
+  },
+
+  writeCalls(calls) {
+    // Without the item's id: one that is sent back must be preceded by the reasoning item it came with.
+    return calls.map(({ id, type, name, text, arguments: args }) =>
+      type === "custom"
+        ? { type: "custom_tool_call" as const, call_id: id, name, input: text }
+        : { type: "function_call" as const, call_id: id, name, arguments: JSON.stringify(args) },
+    );
+  },
+
+  writeResults(results) {
+    return results.map(({ id, type, content }) =>
+      type === "custom"
+        ? { type: "custom_tool_call_output" as const, call_id: id, output: content }
+        : { type: "function_call_output" as const, call_id: id, output: content },
+    );
+  },
+} satisfies Provider;

@@ -1,0 +1,8 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/** A text of letters and digits, at most 32 long, that stands for an id: the same for the same id, in any turn. */
+export function shortId(id: string, length: number): string {
+  return Array.from(sha256(id).subarray(0, length), (byte) => letters[byte % letters.length]).join("");
+}

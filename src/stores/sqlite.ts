@@ -1,0 +1,288 @@
+import { ConflictError, ToolweaveError } from "../core/errors.js";
+import type { JournalRecord } from "../core/record.js";
+import type { RunFilter, RunHead, RunLease, RunStore } from "../ports/run-store.js";
+import { checkTtl, type FilterArguments, filterArguments, unknownAfter } from "../ports/store-arguments.js";
+
+/** What is used of a database of better-sqlite3, libsql or `node:sqlite`: all three are synchronous. */
+export interface SqliteDatabase {
+  exec(sql: string): unknown;
+  prepare(sql: string): SqliteStatement;
+}
+
+export interface SqliteStatement {
+  /** Values are strings, numbers and null. */
+  run(...values: unknown[]): { readonly changes: number | bigint };
+  get(...values: unknown[]): unknown;
+  all(...values: unknown[]): unknown[];
+}
+
+/** One text for each version of the schema, in order. A text that was released is never changed. */
+const migrations: readonly string[] = [
+  // One insert into `toolweave_appends` is one append of one record: it moves the run's count and head, and adds the
+  // record behind them, in the transaction of that one statement. A record that is null leaves the count.
+  `CREATE TABLE toolweave_runs (
+     run_id TEXT PRIMARY KEY,
+     records INTEGER NOT NULL,
+     workflow TEXT NOT NULL,
+     status TEXT NOT NULL,
+     phase TEXT,
+     open_questions INTEGER NOT NULL,
+     wake_ms INTEGER,
+     created_ms INTEGER NOT NULL,
+     updated_ms INTEGER NOT NULL
+   ) WITHOUT ROWID;
+   CREATE INDEX toolweave_runs_by_age ON toolweave_runs (created_ms, run_id);
+   CREATE INDEX toolweave_runs_asking ON toolweave_runs (created_ms, run_id) WHERE open_questions > 0;
+   CREATE INDEX toolweave_runs_waking ON toolweave_runs (wake_ms) WHERE wake_ms IS NOT NULL;
+   CREATE TABLE toolweave_records (
+     run_id TEXT NOT NULL,
+     seq INTEGER NOT NULL,
+     record TEXT NOT NULL,
+     PRIMARY KEY (run_id, seq)
+   ) WITHOUT ROWID;
+   CREATE TABLE toolweave_leases (
+     run_id TEXT PRIMARY KEY,
+     owner TEXT NOT NULL,
+     expires_ms INTEGER NOT NULL
+   ) WITHOUT ROWID;
+   CREATE VIEW toolweave_appends AS
+     SELECT run_id, records AS seq, '' AS record, workflow, status, phase, open_questions, wake_ms, created_ms, updated_ms
+     FROM toolweave_runs;
+   CREATE TRIGGER toolweave_append INSTEAD OF INSERT ON toolweave_appends BEGIN
+     INSERT INTO toolweave_runs
+       SELECT NEW.run_id, 0, NEW.workflow, NEW.status, NEW.phase, NEW.open_questions, NEW.wake_ms, NEW.created_ms, NEW.updated_ms
+       WHERE NEW.seq = 0
+       ON CONFLICT (run_id) DO NOTHING;
+     UPDATE toolweave_runs
+       SET records = records + (NEW.record IS NOT NULL), status = NEW.status, phase = NEW.phase,
+         open_questions = NEW.open_questions, wake_ms = NEW.wake_ms, updated_ms = NEW.updated_ms
+       WHERE run_id = NEW.run_id AND records = NEW.seq;
+     SELECT RAISE(ABORT, 'toolweave_conflict') WHERE changes() = 0;
+     INSERT INTO toolweave_records SELECT NEW.run_id, NEW.seq, NEW.record WHERE NEW.record IS NOT NULL;
+   END;`,
+];
+
+/** How long a statement waits for another process, where the host has not set it. */
+const busyTimeoutMs = 5_000;
+const pageRecords = 500;
+const pageBytes = 4 * 1024 * 1024;
+const pageRuns = 200;
+
+interface RunRow {
+  readonly run_id: string;
+  readonly workflow: string;
+  readonly status: RunHead["status"];
+  readonly phase: RunHead["phase"] | null;
+  readonly open_questions: number | bigint;
+  readonly wake_ms: number | bigint | null;
+  readonly created_ms: number | bigint;
+  readonly updated_ms: number | bigint;
+}
+
+const done = Promise.resolve();
+
+/**
+ * Keeps runs in a SQLite database, which the host opens and closes. Sets WAL and `synchronous = FULL` on the connection,
+ * and a busy timeout of 5 s where it has none; several processes may open the same file. A method rejects with the
+ * client's own error, `SQLITE_BUSY` among them. There is no `watch`: SQLite does not tell of other processes' writes.
+ * @throws ToolweaveError STORE_UNAVAILABLE when the database holds the schema of a later version.
+ */
+export function sqliteStore(database: SqliteDatabase): RunStore {
+  setUp(database);
+  const insert = database.prepare("INSERT INTO toolweave_appends VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  // The page ends with the record that fills it, so that large records are never held by the hundred.
+  const page = database.prepare(
+    `SELECT record, (SELECT records FROM toolweave_runs WHERE run_id = ?) AS count
+     FROM toolweave_records
+     WHERE run_id = ? AND seq >= ? AND seq <= (
+       SELECT max(seq) FROM (
+         SELECT seq, sum(octet_length(record)) OVER (ORDER BY seq) - octet_length(record) AS before
+         FROM toolweave_records WHERE run_id = ? AND seq >= ? ORDER BY seq LIMIT ${pageRecords}
+       ) WHERE before < ${pageBytes}
+     ) ORDER BY seq`,
+  );
+  const run = database.prepare("SELECT * FROM toolweave_runs WHERE run_id = ?");
+  // A cast from here on gives rows the columns of the statement that selects them.
+  const rowOf = (runId: string) => run.get(runId) as RunRow | undefined;
+
+  function append(runId: string, expectedSeq: number, records: readonly JournalRecord[], head: RunHead): Promise<void> {
+    const wakeMs = head.wakeAt === undefined ? null : Date.parse(head.wakeAt);
+    const createdMs = Date.parse(head.createdAt);
+    const updatedMs = Date.parse(head.updatedAt);
+    function add(seq: number, record: JournalRecord | undefined): void {
+      const { workflow, status, phase = null, openQuestions } = head;
+      const text = record === undefined ? null : JSON.stringify(record);
+      insert.run(runId, seq, text, workflow, status, phase, openQuestions, wakeMs, createdMs, updatedMs);
+    }
+    try {
+      if (records.length < 2) add(expectedSeq, records[0]);
+      else
+        inTransaction(database, () => {
+          for (const [index, record] of records.entries()) add(expectedSeq + index, record);
+        });
+      return done;
+    } catch (error) {
+      return Promise.reject(isConflict(error) ? new ConflictError(runId, expectedSeq) : error);
+    }
+  }
+
+  async function* read(runId: string, fromSeq = 0): AsyncGenerator<JournalRecord, void, undefined> {
+    let seq = fromSeq;
+    let count = Number.POSITIVE_INFINITY;
+    while (seq < count) {
+      const rows = page.all(runId, runId, seq, runId, seq) as { record: string; count: number | bigint }[];
+      count = Number(rows[0]?.count ?? 0);
+      for (const { record } of rows) yield JSON.parse(record) as JournalRecord;
+      seq += rows.length;
+    }
+  }
+
+  async function* list(filter: RunFilter = {}): AsyncGenerator<RunHead, void, undefined> {
+    const wanted = filterArguments(filter);
+    const { sql, values } = condition(wanted);
+    let last: readonly [createdMs: number, runId: string] = [Number.MIN_SAFE_INTEGER, ""];
+    if (wanted.after !== undefined) {
+      const row = rowOf(wanted.after);
+      if (row === undefined) throw unknownAfter(wanted.after);
+      last = [Number(row.created_ms), row.run_id];
+    }
+    const runs = database.prepare(
+      `SELECT * FROM toolweave_runs WHERE ${sql} AND (created_ms, run_id) > (?, ?) ORDER BY created_ms, run_id LIMIT ?`,
+    );
+    for (let left = wanted.limit; left > 0; ) {
+      const size = Math.min(left, pageRuns);
+      const rows = runs.all(...values, ...last, size) as RunRow[];
+      for (const row of rows) {
+        yield headOf(row);
+        last = [Number(row.created_ms), row.run_id];
+      }
+      left = rows.length < size ? 0 : left - size;
+    }
+  }
+
+  const deletes = ["toolweave_records", "toolweave_runs", "toolweave_leases"].map((table) =>
+    database.prepare(`DELETE FROM ${table} WHERE run_id = ?`),
+  );
+
+  return {
+    append,
+    read,
+    list,
+    async head(runId) {
+      const row = rowOf(runId);
+      return row && headOf(row);
+    },
+    async delete(runId) {
+      inTransaction(database, () => {
+        for (const statement of deletes) statement.run(runId);
+      });
+    },
+    lease: sqliteLease(database),
+  };
+}
+
+function sqliteLease(database: SqliteDatabase): RunLease {
+  const claim = database.prepare(
+    `INSERT INTO toolweave_leases VALUES (?, ?, ?)
+     ON CONFLICT (run_id) DO UPDATE SET owner = excluded.owner, expires_ms = excluded.expires_ms
+     WHERE owner = excluded.owner OR expires_ms <= ?`,
+  );
+  const renew = database.prepare("UPDATE toolweave_leases SET expires_ms = ? WHERE run_id = ? AND owner = ?");
+  const release = database.prepare("DELETE FROM toolweave_leases WHERE run_id = ? AND owner = ?");
+  return {
+    async claim(runId, owner, ttlMs) {
+      checkTtl(ttlMs);
+      const now = Date.now();
+      return Number(claim.run(runId, owner, now + ttlMs, now).changes) === 1;
+    },
+    async renew(runId, owner, ttlMs) {
+      checkTtl(ttlMs);
+      return Number(renew.run(Date.now() + ttlMs, runId, owner).changes) === 1;
+    },
+    async release(runId, owner) {
+      release.run(runId, owner);
+    },
+  };
+}
+
+function setUp(database: SqliteDatabase): void {
+  const { timeout } = database.prepare("PRAGMA busy_timeout").get() as { timeout: number | bigint };
+  if (Number(timeout) === 0) database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+  database.exec("PRAGMA journal_mode = WAL");
+  // Of the connection, not of the file: a WAL file that is opened again falls back to NORMAL.
+  database.exec("PRAGMA synchronous = FULL");
+  database.exec("CREATE TABLE IF NOT EXISTS toolweave_migrations (version INTEGER PRIMARY KEY)");
+  if (versionOf(database) === migrations.length) return;
+  inTransaction(database, () => {
+    const version = versionOf(database);
+    if (version > migrations.length) {
+      throw new ToolweaveError(
+        "STORE_UNAVAILABLE",
+        `SQLite store: the database is at version ${version} of the schema, expected at most ${migrations.length}. Update Toolweave.`,
+      );
+    }
+    for (const [index, sql] of migrations.entries()) {
+      if (index < version) continue;
+      database.exec(sql);
+      database.prepare("INSERT INTO toolweave_migrations VALUES (?)").run(index + 1);
+    }
+  });
+}
+
+function versionOf(database: SqliteDatabase): number {
+  const row = database.prepare("SELECT count(*) AS version FROM toolweave_migrations").get();
+  return Number((row as { version: number | bigint }).version);
+}
+
+function inTransaction(database: SqliteDatabase, work: () => void): void {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    work();
+    database.exec("COMMIT");
+  } catch (error) {
+    try {
+      database.exec("ROLLBACK");
+    } catch {
+      // SQLite has rolled back by itself, as it does when the disk is full.
+    }
+    throw error;
+  }
+}
+
+// The text is SQLite's own, and the same in every client; the fields beside it are not.
+function isConflict(error: unknown): boolean {
+  return error instanceof Error && /toolweave_conflict|UNIQUE constraint failed: toolweave_records/.test(error.message);
+}
+
+function headOf(row: RunRow): RunHead {
+  return {
+    runId: row.run_id,
+    workflow: row.workflow,
+    status: row.status,
+    ...(row.phase && { phase: row.phase }),
+    openQuestions: Number(row.open_questions),
+    ...(row.wake_ms !== null && { wakeAt: isoTime(row.wake_ms) }),
+    createdAt: isoTime(row.created_ms),
+    updatedAt: isoTime(row.updated_ms),
+  };
+}
+
+function isoTime(ms: number | bigint): string {
+  return new Date(Number(ms)).toISOString();
+}
+
+function condition(wanted: FilterArguments): { sql: string; values: (string | number)[] } {
+  const terms = [wanted.withOpenQuestions ? "open_questions > 0" : "TRUE"];
+  const values: (string | number)[] = [];
+  const compare = (sql: string, value: string | number | undefined) => {
+    if (value === undefined) return;
+    terms.push(sql);
+    values.push(value);
+  };
+  compare("status IN (SELECT value FROM json_each(?))", wanted.statuses && JSON.stringify(wanted.statuses));
+  compare("workflow = ?", wanted.workflow);
+  compare("created_ms >= ?", wanted.createdFromMs);
+  compare("created_ms < ?", wanted.createdBeforeMs);
+  compare("wake_ms <= ?", wanted.wakeBeforeMs);
+  return { sql: terms.join(" AND "), values };
+}

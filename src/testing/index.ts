@@ -1,0 +1,8 @@
+export { type FakeClock, type FakeClockOptions, fakeClock } from "./fake-clock.js";
+export {
+  type ScriptEntry,
+  type ScriptedCall,
+  type ScriptedTool,
+  type ScriptedToolOptions,
+  scriptedTool,
+} from "./scripted-tool.js";
