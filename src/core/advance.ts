@@ -1,6 +1,6 @@
 import { startClock } from "./clock.js";
-import { containerOf } from "./containers/index.js";
 import { childrenOf } from "./containers/container.js";
+import { containerOf } from "./containers/index.js";
 import type { JsonObject } from "./json.js";
 import { type Flow, newCall, newStep, queue, type RunState, type Step } from "./state.js";
 import { attach } from "./tree.js";

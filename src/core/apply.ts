@@ -25,8 +25,8 @@ import { compensationOf, stepOf } from "./settle.js";
 import {
   type Call,
   type Flow,
-  newCall,
   type Node,
+  newCall,
   queue,
   type RunState,
   type Step,
@@ -107,7 +107,7 @@ function applyTo(state: RunState, node: Node, record: NodeRecord): void {
 
 type CallRecord = Extract<
   JournalRecord,
-  { kind: "sleep_started" | "question_asked" | "write_intended" | "doubted" | "reported" }
+  { kind: "sleep_started" | "question_asked" | "write_intended" | "withheld" | "doubted" | "reported" }
 >;
 
 function applyToCall(state: RunState, call: Call, record: CallRecord): void {
@@ -120,6 +120,8 @@ function applyToCall(state: RunState, call: Call, record: CallRecord): void {
       return asked(state, call, record);
     case "write_intended":
       return intended(state, call, record);
+    case "withheld":
+      return withheld(state, call);
     case "doubted":
       return doubt(state, call, record.error);
     case "reported":
@@ -289,6 +291,14 @@ function intended(state: RunState, call: Call, record: WriteIntended): void {
   emit(state, call, "undoing");
 }
 
+function withheld(state: RunState, call: Call): void {
+  state.intended.delete(call);
+  call.phase = "ready";
+  if (call.write !== undefined) call.write.state = call.doubt === undefined ? "failed" : "in_doubt";
+  if (call.stopped) drop(state, call);
+  else queue(state, call);
+}
+
 function recordWrite(state: RunState, call: Call, record: WriteIntended): void {
   if (call.write === undefined) {
     const { tool, inputs, decision } = record;
@@ -304,7 +314,14 @@ function newWrite(
   fields: WriteEntry["fields"],
   decision: WriteIntended["decision"],
 ): WriteEntry {
-  const entry: WriteEntry = { stepId: call.stepId, path: call.path, tool, fields, decidedAt: decision.at, state: "in_doubt" };
+  const entry: WriteEntry = {
+    stepId: call.stepId,
+    path: call.path,
+    tool,
+    fields,
+    decidedAt: decision.at,
+    state: "in_doubt",
+  };
   if (decision.by !== undefined) entry.decidedBy = decision.by;
   return entry;
 }
@@ -366,7 +383,11 @@ function containerCompleted(state: RunState, step: Step, record: Completed): voi
     step.undo = [{ seq: state.seq, path: step.path, stepId, plan, undo: record.undo, writes }];
   }
   emit(state, placeOf(step), "completed", { result });
-  stepEnded(state, step, step.plan.inputsAreRead && step.inputs !== undefined ? { result, inputs: step.inputs } : { result });
+  stepEnded(
+    state,
+    step,
+    step.plan.inputsAreRead && step.inputs !== undefined ? { result, inputs: step.inputs } : { result },
+  );
 }
 
 function retried(state: RunState, node: Node, record: Retried): void {
@@ -393,7 +414,8 @@ function retried(state: RunState, node: Node, record: Retried): void {
 
 function failed(state: RunState, node: Node, record: Failed): void {
   const call = callOf(node);
-  if (call !== undefined) return call.entry === undefined ? callFailed(state, call, record) : undoCallFailed(state, call, record);
+  if (call !== undefined)
+    return call.entry === undefined ? callFailed(state, call, record) : undoCallFailed(state, call, record);
   if (node.kind === "step") return finish(state, node, record);
   if (node.kind !== "flow" || node.owner === undefined) return;
   const result = node.input === undefined ? undefined : containerOf(node.owner)?.childResult?.(node, null, true);
@@ -416,9 +438,8 @@ function callFailed(state: RunState, call: Call, record: Failed): void {
   state.intended.delete(call);
   if (record.rejected !== undefined) {
     const { tool, inputs, decision } = record.rejected;
-    call.write ??= newWrite(call, tool, inputs, decision);
+    if (call.write === undefined) addWrite(state, (call.write = newWrite(call, tool, inputs, decision)));
     call.write.state = "rejected";
-    addWrite(state, call.write);
   } else if (call.write !== undefined) {
     const states = { applied: "done", in_doubt: "in_doubt", not_applied: "failed", refused: "failed" } as const;
     call.write.state = states[record.outcome];
@@ -467,7 +488,10 @@ function timedOut(state: RunState, node: Node, record: TimedOut): void {
   stopClock(state, node.clock);
   node.clock = undefined;
   if (node.kind === "flow") {
-    const error: ErrorData = { code: "TIMED_OUT", message: `Workflow ${node.plan.name} did not end within its timeout_ms.` };
+    const error: ErrorData = {
+      code: "TIMED_OUT",
+      message: `Workflow ${node.plan.name} did not end within its timeout_ms.`,
+    };
     return failScope(state, node, error, { abort: true });
   }
   if (node.kind === "step") node.timedOut = true;
@@ -495,4 +519,3 @@ function callTimedOut(state: RunState, call: Call): void {
 function placeOf(step: Step) {
   return { stepId: step.plan.id, path: step.path, attempt: step.attempt };
 }
-

@@ -46,20 +46,22 @@ function halt(state: RunState, clock: Clock): void {
   clock.timer = undefined;
 }
 
-/** Whether something below, or the node itself, can go on without a person. */
-export function isActive(node: Node): boolean {
+const noNodes: ReadonlySet<Node> = new Set();
+
+/** Whether something below, or the node itself, can go on without a person; `asked` are about to wait for one. */
+export function isActive(node: Node, asked: ReadonlySet<Node> = noNodes): boolean {
   switch (node.kind) {
     case "call":
-      return node.phase !== "asked";
+      return node.phase !== "asked" && !asked.has(node);
     case "flow": {
       const below = node.failing?.call ?? node.current;
-      return below === undefined || isActive(below);
+      return below === undefined || isActive(below, asked);
     }
     case "step": {
       const below = node.failing?.call ?? node.fallback ?? node.call;
-      if (below !== undefined) return isActive(below);
+      if (below !== undefined) return isActive(below, asked);
       if (node.children === undefined || node.children.live.size === 0) return true;
-      for (const child of node.children.live) if (isActive(child)) return true;
+      for (const child of node.children.live) if (isActive(child, asked)) return true;
       return false;
     }
     default:
@@ -74,9 +76,7 @@ export function nextTimer(state: RunState): number | undefined {
   return first;
 }
 
-/** A timer that is due, the earliest first. */
-export function dueTimer(state: RunState, now: number): Timer | undefined {
-  let due: Timer | undefined;
-  for (const timer of state.timers) if (timer.until <= now && (due === undefined || timer.until < due.until)) due = timer;
-  return due;
+/** The timers that are due, the earliest first. */
+export function dueTimers(state: RunState, now: number): Timer[] {
+  return [...state.timers].filter(({ until }) => until <= now).sort((a, b) => a.until - b.until);
 }

@@ -70,12 +70,14 @@ function compile(value: JsonValue, place: Place, compilation: Compilation): Temp
     properties.push([key, node]);
   }
   if (isLiteral) return literal;
-  return inArray
-    ? { kind: "array", elements: properties.map(([, node]) => node) }
-    : { kind: "object", properties };
+  return inArray ? { kind: "array", elements: properties.map(([, node]) => node) } : { kind: "object", properties };
 }
 
-function compileText(text: string, { pointer, inArray }: Place, { roots, references, faults }: Compilation): TemplateNode {
+function compileText(
+  text: string,
+  { pointer, inArray }: Place,
+  { roots, references, faults }: Compilation,
+): TemplateNode {
   const parsed = parseText(text, roots, pointer);
   const [first = ""] = parsed.parts;
   const isAlone = parsed.parts.length <= 1;

@@ -5,13 +5,12 @@ import {
   type HandlerDocument,
   isName,
   isPlainObject,
-  type SchemaLiteral,
   type StepDocument,
-  toJson,
   type WorkflowDocument,
 } from "./document.js";
 import { type Problem, ToolweaveError } from "./errors.js";
 import { isJsonObject } from "./json.js";
+import { toJson } from "./json-literal.js";
 import { pointerTo } from "./path.js";
 import type { ActionPlan, AskPlan, CompensationPlan, DispatchPlan, FallbackPlan, ForEachPlan, HandlerPlan, RepeatPlan, StepPlan, WorkflowPlan } from "./plan.js";
 import { below, type Place, type Read, Reading } from "./reading.js";
@@ -214,7 +213,7 @@ class Compiler {
     return embedded && { kind: "flow", workflow: embedded.name, input: mapping ?? {} };
   }
 
-  private schema(schema: SchemaLiteral | Schema | undefined, pointer: string): Validator | undefined {
+  private schema(schema: Schema | undefined, pointer: string): Validator | undefined {
     if (schema === undefined) return undefined;
     try {
       const validator = compileSchema(schema);

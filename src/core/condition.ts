@@ -1,4 +1,4 @@
-import { deepestNesting, isJsonArray, isJsonObject, type JsonValue } from "./json.js";
+import { canonicalJson, deepestNesting, isJsonArray, isJsonObject, type JsonValue } from "./json.js";
 import { pointerTo } from "./path.js";
 import {
   type CompiledTemplate,
@@ -151,18 +151,5 @@ function isLess(left: JsonValue, right: JsonValue): boolean {
 }
 
 function areEqual(left: JsonValue, right: JsonValue): boolean {
-  if (left === right) return true;
-  if (isJsonArray(left)) {
-    return (
-      isJsonArray(right) &&
-      left.length === right.length &&
-      left.every((element, index) => areEqual(element, right[index] ?? null))
-    );
-  }
-  if (!isJsonObject(left) || !isJsonObject(right)) return false;
-  const keys = Object.keys(left);
-  return (
-    keys.length === Object.keys(right).length &&
-    keys.every((key) => Object.hasOwn(right, key) && areEqual(left[key] ?? null, right[key] ?? null))
-  );
+  return left === right || canonicalJson(left) === canonicalJson(right);
 }

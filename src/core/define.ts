@@ -1,11 +1,11 @@
 import { compileWorkflow, type Embed } from "./compile-workflow.js";
 import { copyDocument, freezeDocument } from "./copy-document.js";
-import { isPlainObject, isWorkflow, type SchemaLiteral, type Workflow, type WorkflowDocument, workflowBrand } from "./document.js";
+import { isPlainObject, isWorkflow, type Workflow, type WorkflowDocument, workflowBrand } from "./document.js";
 import { DefinitionError, type Problem } from "./errors.js";
 import type { WorkflowPlan } from "./plan.js";
 import { inDocumentOrder } from "./problem-order.js";
 import type { Read } from "./reading.js";
-import type { InferInput, Schema } from "./schema.js";
+import type { InferInput, JsonSchema, Schema } from "./schema.js";
 import { takeOutFaults } from "./shape.js";
 
 /** What is known of a workflow once it is defined. */
@@ -27,7 +27,7 @@ const definitions = new WeakMap<object, Definition>();
  * @throws DefinitionError whose `problems` are all faults, in the order of the document.
  */
 export function defineWorkflow<Input>(workflow: Workflow<Input>): Workflow<Input>;
-export function defineWorkflow<const S extends SchemaLiteral | Schema = SchemaLiteral>(
+export function defineWorkflow<const S extends Schema = JsonSchema>(
   document: WorkflowDocument<S>,
 ): Workflow<InferInput<S>>;
 export function defineWorkflow(document: WorkflowDocument): Workflow {

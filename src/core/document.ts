@@ -1,24 +1,7 @@
 import { z } from "zod";
 import type { JsonValue } from "./json.js";
+import type { JsonLiteral } from "./json-literal.js";
 import type { InferOutput, Schema } from "./schema.js";
-
-/** JSON as a literal or an imported file is typed: a property may also be `undefined`, and is then left out. */
-export type JsonLiteral =
-  | null
-  | boolean
-  | number
-  | string
-  | undefined
-  | readonly JsonLiteral[]
-  | { readonly [key: string]: JsonLiteral };
-
-/** A JSON Schema as it is written in a document. */
-export type SchemaLiteral = boolean | { readonly [key: string]: JsonLiteral };
-
-/** What a definition has copied is JSON, whatever its type allowed: `undefined` was left out, or stands for a fault. */
-export function toJson(value: JsonLiteral): JsonValue {
-  return (value ?? null) as JsonValue;
-}
 
 /** Inputs by name, or one template that gives them all. */
 export type InputsDocument = { readonly [key: string]: JsonLiteral } | string;
@@ -106,7 +89,7 @@ const duration = wholeNumber(0, maxDurationMs, be.duration);
 const timeout = wholeNumber(1, maxDurationMs, be.timeout).optional();
 const retries = wholeNumber(0, 3, be.retries).optional();
 const onError = z.custom<OnErrorDocument>((given) => given === "fail_fast" || given === "ignore", be.onError).optional();
-const schema = z.custom<SchemaLiteral | Schema>(
+const schema = z.custom<Schema>(
   (given) => typeof given === "boolean" || typeof given === "function" || isPlainObject(given),
   be.schema,
 );
@@ -226,7 +209,7 @@ export interface StepDocument<Input = JsonValue> extends Readonly<Omit<z.input<z
 }
 
 /** A workflow as an author writes it: a literal, or the content of a JSON file. */
-export interface WorkflowDocument<S extends SchemaLiteral | Schema = SchemaLiteral | Schema>
+export interface WorkflowDocument<S extends Schema = Schema>
   extends Readonly<Omit<z.input<typeof workflowSchema>, "steps" | "input_schema">> {
   readonly input_schema?: S;
   readonly steps: readonly StepDocument<InferOutput<S>>[];

@@ -2,7 +2,7 @@ import type { FailureOutcome } from "./errors.js";
 import { errorText, isToolweaveError } from "./errors.js";
 import { attempt, property } from "./foreign.js";
 
-/** What one error says of the request behind it. `"unclear"`: in doubt, unless another one shows that nothing was sent. */
+/** What one error says of its request. `"unclear"`: in doubt, unless another one shows that nothing was sent. */
 type Sign = "in_doubt" | "not_sent" | "unclear";
 
 const maxErrors = 100;
@@ -141,8 +141,18 @@ function signOf(error: unknown, parts: readonly unknown[]): Sign | undefined {
 // Tools wrap errors by their text alone, so the text counts too.
 const notSentText =
   /\b(?:connect E[A-Z]+|getaddrinfo E[A-Z_]+|Connect Timeout Error(?: \([^()]*\))?)|^(?:bad port|unknown scheme)$/g;
-const inDoubtText =
-  /\btime[- ]?out\b|timed[- ]?out\b|deadline exceeded|ECONNRESET|ECONNABORTED|EPIPE|socket hang up|other side closed|premature close|connection (?:was |has been )?(?:aborted|closed|lost|reset|terminated)|(?:operation|request|stream) (?:was |has been )?aborted|^(?:aborted|terminated)$|target closed|browser has been closed/i;
+const inDoubtText = new RegExp(
+  [
+    "\\btime[- ]?out\\b|timed[- ]?out\\b|deadline exceeded",
+    "ECONNRESET|ECONNABORTED|EPIPE|socket hang up|other side closed|premature close",
+    "connection (?:was |has been )?(?:aborted|closed|lost|reset|terminated)",
+    "(?:operation|request|stream) (?:was |has been )?aborted",
+    "^(?:aborted|terminated)$",
+    // What drivers of browsers say
+    "target closed|browser has been closed",
+  ].join("|"),
+  "i",
+);
 /** What `fetch` says, in Node and in browsers, whatever went wrong. */
 const fetchText = /fetch failed|failed to fetch|load failed|networkerror when attempting to fetch|^network error$/i;
 

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from "./json.js";
 import type { RunFunction } from "./document.js";
+import type { JsonObject, JsonValue } from "./json.js";
 import type { Fact } from "./record.js";
 import type { Call, Flow, Node, Step } from "./state.js";
 

@@ -184,8 +184,14 @@ export class ConflictError extends ToolweaveError {
   }
 }
 
+/** Whether a value is an error of this library, whichever copy of it made it. */
 export function isToolweaveError(value: unknown): value is ToolweaveError {
-  return typeof value === "object" && value !== null && brand in value;
+  try {
+    return typeof value === "object" && value !== null && brand in value;
+  } catch {
+    // A proxy may throw whatever is asked of it.
+    return false;
+  }
 }
 
 export function errorToJson(error: ToolweaveError): ErrorData {

@@ -1,5 +1,5 @@
-import type { CauseData, ErrorData, FailureOutcome } from "./errors.js";
 import { declaredOutcome, leavesDoubt } from "./doubt.js";
+import type { CauseData, ErrorData, FailureOutcome } from "./errors.js";
 import { causeToJson, errorText, errorToJson, ToolError } from "./errors.js";
 import { attempt, property } from "./foreign.js";
 import type { JsonObject } from "./json.js";
@@ -18,16 +18,13 @@ export interface Failure {
  * Reads what a tool threw. Total: whatever was thrown gives a failure, and nothing of it is trusted.
  *
  * - A `ToolError`, also of another copy of the package, says it; only a read can't be left in doubt.
- * - Any other error of a write leaves it in doubt where the call was `aborted` by the engine, or where the error, or one
+ * - Any other error of a write leaves it in doubt where the engine had `aborted` the call, or where the error or one
  *   in its `cause`s or an aggregate's `errors`, shows a cut connection, a time-out or an abort.
  * - Everything else is not applied: nothing was sent, or the tool itself says that it failed.
  */
 export function readFailure(thrown: unknown, call: { effect: "read" | "write"; aborted: boolean }): Failure {
   const declared = declaredOutcome(thrown);
-  const outcome =
-    call.effect === "read"
-      ? (declared === "refused" ? "refused" : "not_applied")
-      : (declared ?? (call.aborted || leavesDoubt(thrown) ? "in_doubt" : "not_applied"));
+  const outcome = outcomeOf(thrown, declared, call);
   if (declared === undefined) {
     const error = errorToJson(new ToolError(messageOf(thrown), { outcome }));
     // Kept as a cause too, for its name and code; a thrown text is all in the message.
@@ -39,6 +36,17 @@ export function readFailure(thrown: unknown, call: { effect: "read" | "write"; a
   if (cause !== undefined && cause !== null) error.cause = readable(causeToJson(cause));
   const retryAfterMs = readDelay(thrown);
   return retryAfterMs === undefined ? { outcome, error } : { outcome, error, retryAfterMs };
+}
+
+function outcomeOf(
+  thrown: unknown,
+  declared: FailureOutcome | undefined,
+  call: { effect: "read" | "write"; aborted: boolean },
+): FailureOutcome {
+  // A read that is in doubt has failed: whatever it did, it can be called again.
+  if (call.effect === "read") return declared === "refused" ? "refused" : "not_applied";
+  if (declared !== undefined) return declared;
+  return call.aborted || leavesDoubt(thrown) ? "in_doubt" : "not_applied";
 }
 
 function messageOf(thrown: unknown): string {

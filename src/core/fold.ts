@@ -1,18 +1,27 @@
-import { apply } from "./apply.js";
 import { enterFlow } from "./advance.js";
-import { defineWorkflow, planOf } from "./define.js";
-import type { Workflow } from "./document.js";
+import { definitionOf } from "./define.js";
+import { isWorkflow, type Workflow } from "./document.js";
 import { ToolweaveError } from "./errors.js";
-import { canonicalJson, type JsonValue } from "./json.js";
+import { canonicalJson, freezeJson, type JsonValue } from "./json.js";
 import type { WorkflowPlan } from "./plan.js";
 import { type DocumentSnapshot, type JournalRecord, journalVersion, type RunStarted } from "./record.js";
+import { isStandardSchema } from "./schema.js";
 import { newFlow, Queue, type RunSettings, type RunState } from "./state.js";
 
 /** How a journal is read when nobody drives it. */
-export const readSettings: RunSettings = { emits: false, inDoubt: "ask", maxRecords: Number.POSITIVE_INFINITY, maxWrites: 1_000 };
+export const readSettings: RunSettings = {
+  emits: false,
+  inDoubt: "ask",
+  maxRecords: Number.POSITIVE_INFINITY,
+  maxWrites: 1_000,
+};
 
 /** The state that a run begins with. */
-export function beginRun(record: JournalRecord, plans: ReadonlyMap<string, WorkflowPlan>, settings: RunSettings): RunState {
+export function beginRun(
+  record: JournalRecord,
+  plans: ReadonlyMap<string, WorkflowPlan>,
+  settings: RunSettings,
+): RunState {
   const started = asRunStarted(record);
   const plan = plans.get(started.documents[0]?.name ?? "");
   if (plan === undefined) throw new ToolweaveError("INVALID_JOURNAL", "The journal's first record holds no workflow.");
@@ -22,6 +31,7 @@ export function beginRun(record: JournalRecord, plans: ReadonlyMap<string, Workf
     plans,
     settings,
     identity: started.identity,
+    documents: started.documents,
     createdAt: record.at,
     root,
     nodes: new Map(),
@@ -48,20 +58,6 @@ export function beginRun(record: JournalRecord, plans: ReadonlyMap<string, Workf
   return state;
 }
 
-/** The state that a journal's records give; `undefined` where there are none. */
-export async function foldJournal(
-  records: AsyncIterable<JournalRecord>,
-  workflows: readonly Workflow[],
-  settings: RunSettings,
-): Promise<RunState | undefined> {
-  let state: RunState | undefined;
-  for await (const record of records) {
-    if (state === undefined) state = beginRun(record, plansOf(asRunStarted(record).documents, workflows), settings);
-    else apply(state, record);
-  }
-  return state;
-}
-
 function asRunStarted(record: JournalRecord): RunStarted {
   if (record.kind !== "run_started") {
     throw new ToolweaveError("INVALID_JOURNAL", "The journal does not begin with the start of a run.");
@@ -76,14 +72,19 @@ function asRunStarted(record: JournalRecord): RunStarted {
 }
 
 /** The plans of the workflows as the run began with them; those with code are taken from what is given. */
-function plansOf(documents: readonly DocumentSnapshot[], workflows: readonly Workflow[]): Map<string, WorkflowPlan> {
+export function plansOf(record: JournalRecord, workflows: readonly Workflow[]): Map<string, WorkflowPlan> {
   const given = new Map(workflows.map((workflow) => [workflow.name, workflow]));
   return new Map(
-    documents.map((snapshot) => [
-      snapshot.name,
-      planOf(snapshot.code ? codeOf(snapshot, given.get(snapshot.name)) : defineWorkflow(snapshot.document)),
-    ]),
+    asRunStarted(record).documents.map((snapshot) => {
+      const { name, document, code } = snapshot;
+      return [name, definitionOf(code ? codeOf(snapshot, given.get(name)) : asDocument(document)).plan];
+    }),
   );
+}
+
+function asDocument(document: JsonValue): object {
+  if (typeof document === "object" && document !== null) return document;
+  throw new ToolweaveError("INVALID_JOURNAL", "The journal holds a workflow document that is no object.");
 }
 
 function codeOf(snapshot: DocumentSnapshot, given: Workflow | undefined): Workflow {
@@ -95,11 +96,11 @@ function codeOf(snapshot: DocumentSnapshot, given: Workflow | undefined): Workfl
   );
 }
 
-/** A workflow's document as a journal keeps it: what is code in it is left out. */
+/** A workflow's document as a journal keeps it: code in it is `null`, and a workflow that it holds is its name. */
 export function documentJson(workflow: Workflow): JsonValue {
-  return JSON.parse(JSON.stringify(workflow, (_key, value) => (isSchemaCode(value) ? null : value))) as JsonValue;
-}
-
-function isSchemaCode(value: unknown): boolean {
-  return (typeof value === "object" || typeof value === "function") && value !== null && "~standard" in value;
+  const text = JSON.stringify(workflow, (_key, value: unknown) => {
+    if (typeof value === "object" && value !== null && value !== workflow && isWorkflow(value)) return value.name;
+    return typeof value === "function" || isStandardSchema(value) ? null : value;
+  });
+  return freezeJson(JSON.parse(text) as JsonValue);
 }

@@ -1,12 +1,8 @@
 import { ToolweaveError } from "./errors.js";
+import { isJsonArray, type JsonArray, type JsonObject, type JsonValue } from "./json-value.js";
 import { pointerTo } from "./path.js";
 
-/** A value that JSON can write. Values inside the library are deeply frozen, so they are shared, never copied. */
-export type JsonValue = null | boolean | number | string | JsonArray | JsonObject;
-export type JsonArray = readonly JsonValue[];
-export interface JsonObject {
-  readonly [key: string]: JsonValue;
-}
+export { isJsonArray, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from "./json-value.js";
 
 export interface JsonLimits {
   /** Bytes of the value's compact JSON text in UTF-8, counted exactly. */
@@ -223,15 +219,6 @@ function fault(code: "RESULT_NOT_JSON" | "RESULT_TOO_LARGE", reason: string, pas
   return pass.fault;
 }
 
-export function isJsonArray(value: JsonValue | undefined): value is JsonArray {
-  return Array.isArray(value);
-}
-
-/** Whether the value is an object: no array, not `null`. */
-export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Defines an own property whatever its name, `__proto__` included. */
 export function setOwn(target: Record<string, JsonValue>, key: string, value: JsonValue): void {
   if (key === "__proto__") {
@@ -252,7 +239,10 @@ export function copyJson(value: JsonValue): JsonValue {
 function copyNested(value: JsonValue, depth: number): JsonValue {
   if (typeof value !== "object" || value === null) return value;
   if (depth === deepestNesting) {
-    throw new ToolweaveError("RESULT_TOO_LARGE", `The value is nested deeper than ${deepestNesting} levels. Give less.`);
+    throw new ToolweaveError(
+      "RESULT_TOO_LARGE",
+      `The value is nested deeper than ${deepestNesting} levels. Give less.`,
+    );
   }
   if (isJsonArray(value)) {
     const copy: JsonValue[] = [];

@@ -5,15 +5,25 @@ import { scopeOf } from "./context.js";
 import type { Commit, Effect } from "./effect.js";
 import { type ErrorData, errorToJson, isToolweaveError, ToolweaveError } from "./errors.js";
 import type { JsonObject } from "./json.js";
+import { inputMismatch } from "./mismatch.js";
 import type { AskPlan } from "./plan.js";
 import { doubtQuestion, editedFields, inputQuestion } from "./question.js";
 import type { ApprovalAnswer, DoubtAnswer, Fact } from "./record.js";
 import { afterUndo } from "./retry.js";
-import { inputMismatch } from "./mismatch.js";
 import { giveUp, settleCall, stepOf, undoOfContainer } from "./settle.js";
-import { type Call, type Flow, flowOf, type Node, queue, type RunState, type Scope, type Step, type Timer } from "./state.js";
-import { clearTimer } from "./tree.js";
+import {
+  type Call,
+  type Flow,
+  flowOf,
+  type Node,
+  queue,
+  type RunState,
+  type Scope,
+  type Step,
+  type Timer,
+} from "./state.js";
 import { resolveCompiled, resolveLeniently } from "./template.js";
+import { clearTimer } from "./tree.js";
 
 /**
  * What is ready → the next fact or effect.
@@ -190,7 +200,12 @@ function start(state: RunState, call: Call): Fact | Effect | undefined {
 function ask(call: Call, plan: AskPlan): Fact {
   const question = inputQuestion(call, plan, resolveCompiled(plan.prompt, scopeOf(flowOf(call))));
   const { expiresAfterMs } = plan;
-  return { kind: "question_asked", path: call.path, question, ...(expiresAfterMs === undefined ? {} : { expiresAfterMs }) };
+  return {
+    kind: "question_asked",
+    path: call.path,
+    question,
+    ...(expiresAfterMs === undefined ? {} : { expiresAfterMs }),
+  };
 }
 
 /** What a call sends: of an undo it was resolved when its step completed. */
@@ -305,9 +320,9 @@ function dataOf(error: unknown, stepId: string, path: string): ErrorData {
 }
 
 /** What the passing of a timer's time means: a fact, or a node that is ready again, which any fold derives anew. */
-export function wake(state: RunState, { what, node, questionId }: Timer): Fact | Commit | undefined {
+export function wake(state: RunState, { what, node, questionId }: Timer): Fact | undefined {
   if (what === "deadline") return { kind: "timed_out", path: node.path };
-  if (what === "question") return commit(node, { kind: "question_expired", id: questionId ?? "" });
+  if (what === "question") return { kind: "question_expired", id: questionId ?? "" };
   clearTimer(state, node);
   if (node.kind === "call") node.phase = what === "sleep" ? "slept" : "ready";
   else if (node.kind === "step") node.phase = "running";

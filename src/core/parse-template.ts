@@ -67,12 +67,14 @@ export function parseText(text: string, roots: readonly Root[], pointer: string)
 /** A path as an author would write it: with dots where they will do, else with a pointer. */
 export function pathText(origin: Origin, segments: readonly Segment[]): string {
   const start = origin.root === "steps" ? `steps.${origin.stepId}.${origin.field}` : origin.root;
-  return segments.every(isPlain) ? [start, ...segments].join(".") : `${start}#${pointerTo(segments)}`;
+  if (segments.every(isPlain)) return [start, ...segments].join(".");
+  return `${start}#${pointerTo(segments).replace(notInPointers, encodeURIComponent)}`;
 }
 
 const blanks = /[ \t\r\n]*/y;
 const pathCharacters = /[^[\]{}|?#"\\\p{Cc}]*/uy;
 const pointerCharacters = /[^ [\]{}|?#"\\\p{Cc}]*/uy;
+const notInPointers = /[% [\]{}|?#"\\\p{Cc}]/gu;
 const bareScalar = /[^ \t\r\n{}"]*/y;
 
 /** Abandons one template; `parseText` goes on behind it. */
@@ -89,7 +91,7 @@ class Scan {
   }
 
   template(roots: readonly Root[], pointer: string): Reference {
-    if (this.sees("{")) throw new Malformed("has three braces: write two, or put a backslash before braces that are text.");
+    if (this.sees("{")) throw new Malformed("has three braces: write two, or a backslash before braces that are text.");
     this.run(blanks);
     if (this.sees("}}")) throw new Malformed("is empty: write a path, such as {{input.name}}.");
     const spread = this.take("...");
@@ -143,7 +145,9 @@ class Scan {
     } catch {
       // Not JSON at all: refused as any other default is.
     }
-    throw new Malformed('has no JSON scalar after "??": write a string in double quotes, a number, true, false or null.');
+    throw new Malformed(
+      'has no JSON scalar after "??": write a string in double quotes, a number, true, false or null.',
+    );
   }
 
   /** A JSON string with its quotes; up to the end of the text where the closing one is missing. */
@@ -156,10 +160,11 @@ class Scan {
   }
 
   private unexpected(): Malformed {
-    const found = String.fromCodePoint(this.text.codePointAt(this.position) ?? 0);
-    if (this.position >= this.text.length) return new Malformed('is never closed: write "}}" behind its path.');
+    const found = this.text.codePointAt(this.position);
+    if (found === undefined) return new Malformed('is never closed: write "}}" behind its path.');
+    const shown = JSON.stringify(String.fromCodePoint(found));
     return new Malformed(
-      `has an unexpected ${JSON.stringify(found)}: join segments with dots, as in input.items.0, and write any other key as a pointer, as in input#/a.b.`,
+      `has an unexpected ${shown}: join segments with dots, as in input.items.0, and write any other key as a pointer, as in input#/a.b.`,
     );
   }
 
@@ -173,12 +178,13 @@ class Scan {
     return seen;
   }
 
-  /** What the pattern matches here, be it nothing. */
+  /** What the pattern, which matches nothing too, matches here. */
   private run(pattern: RegExp): string {
-    pattern.lastIndex = this.position;
-    const [match] = pattern.exec(this.text) ?? [""];
-    this.position += match.length;
-    return match;
+    const start = this.position;
+    pattern.lastIndex = start;
+    pattern.test(this.text);
+    this.position = pattern.lastIndex;
+    return this.text.slice(start, this.position);
   }
 }
 

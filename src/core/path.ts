@@ -1,5 +1,5 @@
 import jsonPointer from "json-pointer";
-import { isJsonArray, type JsonValue } from "./json.js";
+import { isJsonArray, type JsonValue } from "./json-value.js";
 
 /** A key of an object, or an index of an array as it is written: `0`, `17`. */
 export type Segment = string;
@@ -11,9 +11,9 @@ export type Segment = string;
 export function step(value: JsonValue | undefined, segment: Segment): JsonValue | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (!isJsonArray(value)) return Object.hasOwn(value, segment) ? value[segment] : undefined;
-  // An index is an own property only in its canonical form, so `01` and `1.0` fall out; `length` is one too.
-  const first = segment.charCodeAt(0);
-  return first >= 48 && first <= 57 && Object.hasOwn(value, segment) ? value[Number(segment)] : undefined;
+  // An element is an own property only by its canonical index, so `01` and `-1` fall out; `length`, which is one too,
+  // is no number.
+  return Object.hasOwn(value, segment) ? value[Number(segment)] : undefined;
 }
 
 /** How far a path led: `reached` segments were followed, to `at`; `value` is there when all of them were. */

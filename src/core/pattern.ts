@@ -1,57 +1,281 @@
 /**
- * How long a text may be for a regular expression to be tried on it in bounded time.
+ * JavaScript matches regular expressions by trying: the work may grow as a power of the text's length, or double with
+ * each further character. Here a pattern's work is bounded before it is ever used:
  *
- * JavaScript's engine backtracks: a pattern's work grows as a power of the text's length, or doubles with each
- * character. A pattern of the second kind is refused; one of the first kind is tried on short texts only.
+ * 1. A repeated group must match a text in one way only: it is of one length, or its iterations begin or end with a
+ *    character that nothing else in it matches, or its alternatives begin with different characters. Any other
+ *    repeated group is refused, and so is a reference back to a group: their work may double.
+ * 2. What is left tries about `ways * length ** power` times. Beyond a power of 1, only texts are matched that are
+ *    short enough for `maxSteps`.
  */
-export type PatternBound =
-  /** Linear work: any text will do. */
-  | { readonly kind: "any" }
-  /** At most so many UTF-16 units. */
-  | { readonly kind: "short"; readonly maxLength: number }
-  | { readonly kind: "refused"; readonly reason: string };
+export interface PatternBound {
+  /** The UTF-16 units that a text may have. Absent: any number. */
+  readonly maxLength?: number;
+  /** Why the pattern is not to be used at all. */
+  readonly refused?: string;
+}
 
 const maxSteps = 10_000_000;
+const maxPatternLength = 4_096;
+/** More optional parts than this multiply to are refused. */
 const maxWays = 1_000;
-/** A repetition with more choices than this counts as unbounded. */
-const maxChoices = 256;
+/** A part with more lengths than this counts as one of any length. */
+const maxLengths = 256;
 
 export function boundPattern(pattern: string): PatternBound {
+  if (pattern.length > maxPatternLength) return { refused: `is longer than ${maxPatternLength} characters` };
   try {
     new RegExp(pattern, "u");
   } catch {
-    return { kind: "refused", reason: "is no regular expression (ECMA-262, with the flag u)" };
+    return { refused: "is no regular expression (ECMA-262, with the flag u)" };
   }
   try {
-    const scan = new Scan(pattern);
-    const whole = scan.alternatives();
-    const power = whole.power + (scan.isAnchored ? 0 : 1);
-    if (whole.ways > maxWays) throw new Superlinear("has too many optional parts");
-    if (power <= 1) return { kind: "any" };
-    return { kind: "short", maxLength: Math.floor((maxSteps / whole.ways) ** (1 / power)) };
+    const { power, aside, ways, isAnchored } = new Parser(pattern).alternatives();
+    // Without ^ the engine starts anew at each character.
+    const exponent = Math.max(power, aside) + (isAnchored ? 0 : 1);
+    if (ways > maxWays) throw new Unbounded("has too many optional parts");
+    return exponent <= 1 ? {} : { maxLength: Math.floor((maxSteps / ways) ** (1 / exponent)) };
   } catch (error) {
-    if (!(error instanceof Superlinear)) throw error;
-    return { kind: "refused", reason: `${error.message}: its work could grow without bound` };
+    if (!(error instanceof Unbounded)) throw error;
+    return { refused: `${error.message}, so that the work of matching it may double with each character` };
   }
 }
 
-class Superlinear extends Error {}
+class Unbounded extends Error {}
 
-/** How many ways a part of a pattern has to match: about `ways * n ** power` for a text of length n. */
-interface Cost {
-  readonly power: number;
+/** A part of a pattern. */
+interface Part {
+  /** Lengths of what it matches, in characters. */
+  readonly min: number;
+  readonly max: number;
+  /** Whether it matches a text of a given length in one way at most. */
+  readonly isDeterminate: boolean;
+  /** Whether a text divides into repetitions of it in one way at most. */
+  readonly isDivisible: boolean;
+  /** What follows is tried about `ways * length ** power` times. */
   readonly ways: number;
-  /** Whether every text it matches has the same length, so that a repetition of it can be split in one way only. */
-  readonly isFixed: boolean;
+  readonly power: number;
+  /** The power of the work of what is looked at ahead, behind or again, where it is the greater one. */
+  readonly aside: number;
+  /** The single characters and classes in it, as they are written. */
+  readonly atoms: readonly string[];
+  /** Of one character that stands for itself: that character. */
+  readonly literal?: string;
+  readonly isAnchored: boolean;
 }
 
-interface Term extends Cost {
-  /** Of a single character or class, not repeated: its source. */
-  readonly atom?: string;
-  /** Whether the atom stands for exactly one character. */
-  readonly isLiteral: boolean;
-  /** Every atom within. */
-  readonly atoms: readonly string[];
-  /** Whether something within offers a choice of lengths or of alternatives. */
-  readonly choices: number;
+const nothing: Part = {
+  min: 0,
+  max: 0,
+  isDeterminate: true,
+  isDivisible: true,
+  ways: 1,
+  power: 0,
+  aside: 0,
+  atoms: [],
+  isAnchored: false,
+};
+
+const quantifier = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/uy;
+const classText = /\[(?:[^\]\\]|\\.)*\]/uy;
+const escapeText = /\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|u.{4}|x..|c.|.)/uy;
+const groupStart = /\((?:\?(?::|=|!|<=|<!|<[^>]*>))?/uy;
+
+class Parser {
+  private position = 0;
+
+  constructor(private readonly pattern: string) {}
+
+  alternatives(): Part {
+    const sequences: (readonly Part[])[] = [];
+    do sequences.push(this.terms());
+    while (this.take("|"));
+    const parts = sequences.map(sequence);
+    const [only] = parts;
+    if (only !== undefined && parts.length === 1) return only;
+    return {
+      min: Math.min(...parts.map(({ min }) => min)),
+      max: Math.max(...parts.map(({ max }) => max)),
+      isDeterminate: false,
+      isDivisible: parts.every(({ min, max, isDeterminate }) => min === max && isDeterminate) && beginApart(sequences),
+      ways: parts.reduce((sum, { ways }) => sum + ways, 0),
+      power: Math.max(...parts.map(({ power }) => power)),
+      aside: Math.max(...parts.map(({ aside }) => aside)),
+      atoms: parts.flatMap(({ atoms }) => atoms),
+      isAnchored: parts.every(({ isAnchored }) => isAnchored),
+    };
+  }
+
+  private terms(): Part[] {
+    const terms: Part[] = [];
+    while (this.position < this.pattern.length && !this.sees("|") && !this.sees(")")) terms.push(this.term());
+    return terms;
+  }
+
+  private term(): Part {
+    const part = this.part();
+    const repetition = this.run(quantifier);
+    if (repetition === undefined) return part;
+    const [, sign, least, comma, most] = repetition;
+    if (sign !== undefined) return repeat(part, sign === "+" ? 1 : 0, sign === "?" ? 1 : Number.POSITIVE_INFINITY);
+    if (comma === undefined) return repeat(part, Number(least), Number(least));
+    return repeat(part, Number(least), most ? Number(most) : Number.POSITIVE_INFINITY);
+  }
+
+  private part(): Part {
+    if (this.take("^")) return { ...nothing, isAnchored: true };
+    if (this.take("$")) return nothing;
+    if (this.sees("(")) return this.group();
+    if (this.sees("[")) return atom(this.run(classText)?.[0] ?? "");
+    if (this.sees("\\")) return this.escape();
+    const character = String.fromCodePoint(this.pattern.codePointAt(this.position) ?? 0);
+    this.position += character.length;
+    return character === "." ? atom(character) : { ...atom(character), literal: character };
+  }
+
+  private escape(): Part {
+    const text = this.run(escapeText)?.[0] ?? "";
+    if (text === "\\b" || text === "\\B") return nothing;
+    if (/^\\[1-9k]/.test(text)) throw new Unbounded("refers back to a group");
+    return /^\\[\^$\\.*+?()[\]{}|/]$/.test(text) ? { ...atom(text), literal: text.slice(1) } : atom(text);
+  }
+
+  private group(): Part {
+    const start = this.run(groupStart)?.[0] ?? "";
+    if (start === "(" && this.sees("?")) throw new Unbounded("has a group of an unknown kind");
+    const part = this.alternatives();
+    this.take(")");
+    if (!/[=!]$/.test(start)) return part;
+    return { ...nothing, aside: Math.max(part.power, part.aside) };
+  }
+
+  private sees(text: string): boolean {
+    return this.pattern.startsWith(text, this.position);
+  }
+
+  private take(text: string): boolean {
+    const seen = this.sees(text);
+    if (seen) this.position += text.length;
+    return seen;
+  }
+
+  private run(expression: RegExp): RegExpExecArray | undefined {
+    expression.lastIndex = this.position;
+    const match = expression.exec(this.pattern) ?? undefined;
+    this.position += match?.[0].length ?? 0;
+    return match;
+  }
+}
+
+function atom(text: string): Part {
+  return { ...nothing, min: 1, max: 1, atoms: [text] };
+}
+
+/** The part with the work that its lengths make, given that it matches each of them in one way. */
+function determinate(part: Omit<Part, "ways" | "power" | "isDeterminate">): Part {
+  const lengths = part.max - part.min + 1;
+  const isBounded = lengths <= maxLengths;
+  return { ...part, isDeterminate: true, ways: isBounded ? lengths : 1, power: isBounded ? 0 : 1 };
+}
+
+function sequence(terms: readonly Part[]): Part {
+  const [first = nothing] = terms;
+  if (terms.length === 1) return { ...first, literal: undefined };
+  const min = sum(terms.map((term) => term.min));
+  const max = sum(terms.map((term) => term.max));
+  const isDeterminate = isOneWay(terms);
+  const isDivisible = isDeterminate && (min === max || isDelimited(terms));
+  const atoms = terms.flatMap((term) => term.atoms);
+  const { ways, power, aside } = tries(terms);
+  const whole = { min, max, isDivisible, atoms, aside, isAnchored: first.isAnchored };
+  return isDeterminate ? determinate(whole) : { ...whole, isDeterminate, ways, power };
+}
+
+/** Whether a text of a given length divides among the terms in one way at most. */
+function isOneWay(terms: readonly Part[]): boolean {
+  return terms.filter(({ min, max }) => min !== max).length <= 1 && terms.every((term) => term.isDeterminate);
+}
+
+/** How often what stands behind the terms is tried, and what is done aside for it. */
+function tries(terms: readonly Part[]): Pick<Part, "ways" | "power" | "aside"> {
+  let ways = 1;
+  let power = 0;
+  let aside = 0;
+  let start = 0;
+  for (const [index, { literal }] of terms.entries()) {
+    if (literal === undefined && index < terms.length - 1) continue;
+    const run = terms.slice(start, index + 1);
+    const body = literal === undefined ? run : run.slice(0, -1);
+    start = index + 1;
+    // Where a character must follow that can't be within, there is one place only where the run can end.
+    const endsAtOnePlace = literal !== undefined && isOneWay(body) && !mayHold(body, literal);
+    const scan = endsAtOnePlace && body.some((term) => term.power > 0) && power > 0 ? 1 : 0;
+    aside = Math.max(aside, power + scan, ...body.filter((term) => term.aside > 0).map((term) => power + term.aside));
+    if (endsAtOnePlace) continue;
+    for (const term of body) {
+      ways *= term.ways;
+      power += term.power;
+    }
+  }
+  return { ways, power, aside: aside > power ? aside : 0 };
+}
+
+/** Whether the first or the last term is one character that nothing else in the sequence matches. */
+function isDelimited(terms: readonly Part[]): boolean {
+  const ends: [Part | undefined, readonly Part[]][] = [
+    [terms.at(0), terms.slice(1)],
+    [terms.at(-1), terms.slice(0, -1)],
+  ];
+  return ends.some(([end, others]) => {
+    const literal = end?.literal;
+    return literal !== undefined && !mayHold(others, literal);
+  });
+}
+
+function mayHold(parts: readonly Part[], character: string): boolean {
+  return parts.some(({ atoms }) => atoms.some((each) => matches(each, character)));
+}
+
+/** Whether the first characters of the sequences tell them apart. */
+function beginApart(sequences: readonly (readonly Part[])[]): boolean {
+  const firsts = sequences.map(([first]) => first);
+  return firsts.every((first, index) =>
+    firsts.slice(index + 1).every((other) => first !== undefined && other !== undefined && areApart(first, other)),
+  );
+}
+
+function areApart(left: Part, right: Part): boolean {
+  const isOne = (part: Part) => part.min === 1 && part.max === 1 && part.atoms.length === 1;
+  if (!isOne(left) || !isOne(right)) return false;
+  if (left.literal !== undefined) return !matches(right.atoms[0] ?? "", left.literal);
+  return right.literal !== undefined && !matches(left.atoms[0] ?? "", right.literal);
+}
+
+function matches(atomText: string, character: string): boolean {
+  return new RegExp(`^(?:${atomText})$`, "u").test(character);
+}
+
+function repeat(part: Part, least: number, most: number): Part {
+  if (most === 0) return nothing;
+  const isOptional = least === 0;
+  const min = part.min * least;
+  const max = part.max === 0 ? 0 : part.max * most;
+  const repeated = { ...part, min, max, literal: undefined, isAnchored: part.isAnchored && !isOptional };
+  if (most === 1) {
+    if (!isOptional) return repeated;
+    if (part.isDeterminate && part.min > 0) return determinate({ ...repeated, isDivisible: false });
+    return { ...repeated, isDeterminate: false, isDivisible: false, ways: part.ways + 1 };
+  }
+  if (part.isDivisible) {
+    return determinate({ ...repeated, isDivisible: min === max, aside: part.aside > 0 ? part.aside + 1 : 0 });
+  }
+  const ways = part.ways ** most;
+  if (part.power > 0 || part.aside > 0 || !(ways <= maxWays)) {
+    throw new Unbounded("repeats a group that may match one text in several ways");
+  }
+  return { ...repeated, isDeterminate: false, ways };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
 }

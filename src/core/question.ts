@@ -2,7 +2,15 @@ import { z } from "zod";
 import { ToolweaveError } from "./errors.js";
 import { canonicalJson, type JsonLimits, type JsonObject, type JsonValue, normalizeJson } from "./json.js";
 import type { AskPlan } from "./plan.js";
-import type { Answer, ApprovalAnswer, ApprovalQuestion, DoubtQuestionBody, InputQuestionBody, Question, UndoView } from "./record.js";
+import type {
+  Answer,
+  ApprovalAnswer,
+  ApprovalQuestion,
+  DoubtQuestionBody,
+  InputQuestionBody,
+  Question,
+  UndoView,
+} from "./record.js";
 import { compileSchema, type Issue } from "./schema.js";
 import { compensationOf, stepOf } from "./settle.js";
 import type { Call, RunState } from "./state.js";

@@ -1,6 +1,7 @@
 import { type CompiledCondition, compileCondition } from "./condition.js";
-import { type ConditionDocument, type InputsDocument, type JsonLiteral, type StepDocument, toJson } from "./document.js";
+import type { ConditionDocument, InputsDocument, StepDocument } from "./document.js";
 import type { ErrorCode, Problem } from "./errors.js";
+import { type JsonLiteral, toJson } from "./json-literal.js";
 import { nearest } from "./nearest.js";
 import { pointerTo } from "./path.js";
 import { type CompiledTemplate, compileTemplate, type Reference, type Root } from "./template.js";

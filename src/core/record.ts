@@ -33,6 +33,7 @@ export type Fact =
   | QuestionAnswered
   | QuestionExpired
   | WriteIntended
+  | Withheld
   | Completed
   | Retried
   | Doubted
@@ -183,6 +184,12 @@ export interface WriteIntended {
   inputs: JsonObject;
   fingerprint: string;
   decision: Decision;
+}
+
+/** The driver left between the intent and the call, so the call was not made. */
+export interface Withheld {
+  kind: "withheld";
+  path: string;
 }
 
 /** Who let a write be made. */

@@ -91,5 +91,9 @@ function retryDelay(attempt: number, retryAfterMs = 0): number {
 
 function timedOut(error: ErrorData): ErrorData {
   if (error.code === "TIMED_OUT") return error;
-  return { code: "TIMED_OUT", message: "The step did not end within its timeout_ms.", cause: { message: error.message } };
+  return {
+    code: "TIMED_OUT",
+    message: "The step did not end within its timeout_ms.",
+    cause: { message: error.message },
+  };
 }

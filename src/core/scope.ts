@@ -54,7 +54,13 @@ export function stepFailed(state: RunState, step: Step, error: ErrorData): void 
 }
 
 /** A child failed for good: one that is let fail has been undone. */
-export function childFailed(state: RunState, child: Flow | Call, step: Step, error: ErrorData, result?: JsonValue): void {
+export function childFailed(
+  state: RunState,
+  child: Flow | Call,
+  step: Step,
+  error: ErrorData,
+  result?: JsonValue,
+): void {
   const container = containerOf(step);
   const children = childrenOf(step);
   drop(state, child);

@@ -1,3 +1,4 @@
+import { asObject } from "./containers/container.js";
 import { scopeWithOwn } from "./context.js";
 import { type ErrorData, errorToJson, isToolweaveError } from "./errors.js";
 import type { JsonObject, JsonValue } from "./json.js";
@@ -6,7 +7,6 @@ import type { Completed, Decision, Fact, Failed, ResolvedUndo } from "./record.j
 import { afterFailure, type Failure } from "./retry.js";
 import { type Call, flowOf, type Step } from "./state.js";
 import { resolveCompiled } from "./template.js";
-import { asObject } from "./containers/container.js";
 
 /** What a call came to in the world. */
 export type CallOutcome =
@@ -30,11 +30,10 @@ export function settleCall(call: Call, outcome: CallOutcome): Fact {
     }
     case "rejected": {
       const { tool, inputs, decision } = outcome;
-      return failedWith(call, {
-        error: { code: "REJECTED", message: rejection(tool, decision) },
-        outcome: "refused",
-        rejected: { tool, inputs, decision },
-      });
+      const error: ErrorData = { code: "REJECTED", message: rejection(tool, decision) };
+      // A no to another attempt says nothing of one that may have been made.
+      if (call.doubt !== undefined) return giveUp(call, error);
+      return failedWith(call, { error, outcome: "refused", rejected: { tool, inputs, decision } });
     }
     default:
       return outcome satisfies never;

@@ -1,5 +1,4 @@
 import type { ErrorData } from "./errors.js";
-import type { RunEventData } from "./event.js";
 import type { JsonObject, JsonValue } from "./json.js";
 import type { CompensationPlan, StepPlan, WorkflowPlan } from "./plan.js";
 import type {
@@ -7,12 +6,14 @@ import type {
   ApprovalAnswer,
   ApprovalQuestion,
   CallSnapshot,
+  DocumentSnapshot,
   Question,
   Reported,
   ResolvedUndo,
   Warning,
   WriteIntended,
 } from "./record.js";
+import type { RunEventData } from "./run-event.js";
 import type { StepValues } from "./template.js";
 
 /**
@@ -27,6 +28,7 @@ export interface RunState {
   readonly plans: ReadonlyMap<string, WorkflowPlan>;
   readonly settings: RunSettings;
   readonly identity: string;
+  readonly documents: readonly DocumentSnapshot[];
   readonly createdAt: number;
   readonly root: Flow;
   /** Live nodes by path. */
@@ -275,7 +277,6 @@ export interface Clock {
   since: number | undefined;
   timer: Timer | undefined;
 }
-
 
 /** First in, first out, without moving what waits. */
 export class Queue<T> {

@@ -145,7 +145,7 @@ function nowhere(reference: Reference, scope: TemplateScope): Missing {
   const reason =
     at === undefined
       ? `there is no ${start}${reference.root === "steps" ? ", the step was skipped or has not run" : ""}`
-      : `${start} ${describe(at)} and has no ${JSON.stringify(clip(segments[reached] ?? ""))}`;
+      : `${start} ${describe(at)} and has no ${JSON.stringify(clip(String(segments[reached])))}`;
   const message = `Template ${clip(reference.text)} leads nowhere: ${reason}. Read what is there, or allow for its absence with ? or ??.`;
   return { pointer, message };
 }

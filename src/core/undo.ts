@@ -1,6 +1,14 @@
-import { emit } from "./event.js";
 import type { ErrorData } from "./errors.js";
-import { newCall, queue, type RunState, type Scope, type UndoEntry, type UndoReason, type WriteState } from "./state.js";
+import { emit } from "./event.js";
+import {
+  newCall,
+  queue,
+  type RunState,
+  type Scope,
+  type UndoEntry,
+  type UndoReason,
+  type WriteState,
+} from "./state.js";
 import { attach } from "./tree.js";
 
 /**

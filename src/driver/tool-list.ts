@@ -72,7 +72,8 @@ function listSource(source: Tool | ToolAdapter, place: string): ListedTool | Pro
   }
   throw new ToolweaveError(
     "INVALID_OPTIONS",
-    `${place} is neither a tool (which has execute) nor an adapter (which has list and call). Make it with defineTool, and await what is a promise.`,
+    `${place} is neither a tool (which has execute) nor an adapter (which has list and call). ` +
+      "Make it with defineTool, and await what is a promise.",
   );
 }
 

@@ -56,7 +56,7 @@ export const aiSdk = {
     }));
     return [{ role: "tool" as const, content }];
   },
-} satisfies Provider;
+} as const satisfies Provider;
 
 function outputOf(value: JsonValue) {
   return typeof value === "string" ? { type: "text" as const, value } : { type: "json" as const, value };

@@ -61,7 +61,10 @@ export function toAssistantMessage(name: string, calls: readonly NormalizedCall[
   const provider = providerOf(name);
   const normalized = normalizeToolCalls(calls);
   if (normalized.length === 0) {
-    throw new ToolweaveError("INVALID_OPTIONS", "There are no calls, so no turn bears them. Send the model's own message.");
+    throw new ToolweaveError(
+      "INVALID_OPTIONS",
+      "There are no calls, so no turn bears them. Send the model's own message.",
+    );
   }
   return provider.writeCalls(normalized.map((call) => wireCall(provider, call)));
 }
@@ -102,7 +105,8 @@ function readEntry(entry: unknown, success: boolean): Entry {
   const error = own(entry, "error");
   const text = typeof content === "string" ? content : contentOf(value);
   // A failure says something, whatever its handler left behind.
-  const shown = text === "" && !success ? (typeof error === "string" && error !== "" ? error : "The call failed.") : text;
+  const shown =
+    text === "" && !success ? (typeof error === "string" && error !== "" ? error : "The call failed.") : text;
   return { isError: !success, content: wellFormed(shown), value };
 }
 

@@ -53,4 +53,4 @@ export const anthropic = {
     }));
     return [{ role: "user" as const, content }];
   },
-} satisfies Provider;
+} as const satisfies Provider;

@@ -67,7 +67,7 @@ export const bedrock = {
     }));
     return [{ role: "user" as const, content }];
   },
-} satisfies Provider;
+} as const satisfies Provider;
 
 /** Converse takes no `json` but an object, and no blank `text`. */
 function resultBlock(text: string, value: JsonValue): { json: JsonObject } | { text: string } {

@@ -23,7 +23,7 @@ export const cohere = {
       content: writeDocument(content),
     }));
   },
-} satisfies Provider;
+} as const satisfies Provider;
 
 /** The same for Cohere's client for JavaScript, which wants camel case. */
 export const cohereSdk = {
@@ -40,7 +40,7 @@ export const cohereSdk = {
       content: writeDocument(content),
     }));
   },
-} satisfies Provider;
+} as const satisfies Provider;
 
 function writeDocument(content: string) {
   return [{ type: "document" as const, document: { data: content } }];

@@ -53,7 +53,7 @@ export const gemini = {
     });
     return [{ role: "user" as const, parts }];
   },
-} satisfies Provider;
+} as const satisfies Provider;
 
 /** The turn of a candidate, or of its content by itself. */
 function partsOf(candidate: unknown): Turn | undefined {

@@ -1,10 +1,17 @@
 import type { JsonObject } from "../core/json.js";
 import { hasOwn, isOneOf, own, ownList } from "./own.js";
-import type { FoundCall, Provider } from "./provider.js";
+import type { Provider } from "./provider.js";
 
 const passedOver = ["text", "reasoning", "server_tool_call", "server_tool_call_result", "non_standard"];
 const reasonKeys = ["finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason"];
-const cutOff = ["length", "content_filter", "max_tokens", "model_context_window_exceeded", "MAX_TOKENS", "model_length"];
+const cutOff = [
+  "length",
+  "content_filter",
+  "max_tokens",
+  "model_context_window_exceeded",
+  "MAX_TOKENS",
+  "model_length",
+];
 
 /**
  * LangChain: an `AIMessage`, alive or serialized, or its `tool_calls`. Calls that LangChain could not read are calls
@@ -47,7 +54,7 @@ export const langchain = {
       status: isError ? ("error" as const) : ("success" as const),
     }));
   },
-} satisfies Provider;
+} as const satisfies Provider;
 
 /** `{ name, args }`: the type may be missing. */
 function isFlat(item: JsonObject): boolean {

@@ -29,7 +29,7 @@ export const mcp = {
       return { jsonrpc: "2.0" as const, id: idOf(result), result: { content, ...structured, isError } };
     });
   },
-} satisfies Provider;
+} as const satisfies Provider;
 
 function idOf({ sentId, id }: WireCall): string | number {
   return sentId ?? id;

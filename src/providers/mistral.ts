@@ -20,7 +20,7 @@ export const mistral = {
   writeResults(results) {
     return results.map(({ id, name, content }) => ({ role: "tool" as const, name, tool_call_id: id, content }));
   },
-} satisfies Provider;
+} as const satisfies Provider;
 
 /** The same for Mistral's client for JavaScript, which wants camel case and drops what it does not know. */
 export const mistralSdk = {
@@ -35,4 +35,4 @@ export const mistralSdk = {
   writeResults(results) {
     return results.map(({ id, name, content }) => ({ role: "tool" as const, name, toolCallId: id, content }));
   },
-} satisfies Provider;
+} as const satisfies Provider;

@@ -1,5 +1,12 @@
 import { isToolweaveError, ToolweaveError } from "../core/errors.js";
-import { canonicalJson, defaultJsonLimits, isJsonObject, type JsonObject, type JsonValue, normalizeJson } from "../core/json.js";
+import {
+  canonicalJson,
+  defaultJsonLimits,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  normalizeJson,
+} from "../core/json.js";
 import { argumentsText, customArguments, type ReadArguments, readArguments } from "./arguments.js";
 import { providers } from "./list.js";
 import { errorOf, isNormalized, readAgain, readNormalized } from "./normalized.js";
@@ -120,10 +127,11 @@ function finish(draft: Draft, id: string, index: number): NormalizedCall {
 }
 
 function isSameCall(one: Draft, other: Draft): boolean {
-  if (one.name !== other.name || one.type !== other.type || one.error?.message !== other.error?.message) return false;
-  return one.arguments === null || other.arguments === null
-    ? one.raw_arguments === other.raw_arguments
-    : canonicalJson(one.arguments) === canonicalJson(other.arguments);
+  if (one.name !== other.name || one.type !== other.type) return false;
+  if (one.arguments !== null && other.arguments !== null) {
+    return canonicalJson(one.arguments) === canonicalJson(other.arguments);
+  }
+  return one.arguments === other.arguments && one.raw_arguments === other.raw_arguments;
 }
 
 // A normalized call holds its raw call one level down, and its arguments up to three times.
@@ -133,8 +141,7 @@ function toJson(value: unknown, pointer: string): JsonValue {
   try {
     return normalizeJson(value, hasOwn(value, "raw_call") ? normalizedLimits : defaultJsonLimits);
   } catch (thrown) {
-    const place = isToolweaveError(thrown) ? (thrown.pointer ?? "") : "";
-    throw unknownShape("The tool calls are no JSON", "it can't be kept as JSON", `${pointer}${place}`, thrown);
+    throw unknownShape("The tool calls", "what can't be kept as JSON (see the cause)", pointer, thrown);
   }
 }
 

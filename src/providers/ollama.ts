@@ -21,4 +21,4 @@ export const ollama = {
       return sentId === undefined ? message : { ...message, tool_call_id: sentId };
     });
   },
-} satisfies Provider;
+} as const satisfies Provider;

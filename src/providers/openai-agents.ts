@@ -35,4 +35,4 @@ export const openaiAgents = {
       output: { type: "text" as const, text: content },
     }));
   },
-} satisfies Provider;
+} as const satisfies Provider;

@@ -31,7 +31,7 @@ export const openaiChat = {
       ? results.map(({ id, content }) => ({ role: "tool" as const, tool_call_id: id, content }))
       : [{ role: "function" as const, name: older.name, content: older.content }];
   },
-} satisfies Provider;
+} as const satisfies Provider;
 
 /** A call as the APIs of the chat family list it. */
 export function readChatCall(item: JsonObject): FoundCall | undefined {

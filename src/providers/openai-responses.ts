@@ -36,8 +36,6 @@ export const openaiResponses = {
 
   readCall(item) {
     const type = own(item, "type");
-    // The same type with `callId` is the protocol of the Agents SDK.
-    if (own(item, "callId") !== undefined) return undefined;
     const isCutOff = isOneOf(["incomplete", "in_progress"], own(item, "status"));
     const common = { id: own(item, "call_id"), name: own(item, "name"), isCutOff };
     if (type === "function_call") return { type: "function", ...common, arguments: own(item, "arguments") };
@@ -61,4 +59,4 @@ export const openaiResponses = {
         : { type: "function_call_output" as const, call_id: id, output: content },
     );
   },
-} satisfies Provider;
+} as const satisfies Provider;

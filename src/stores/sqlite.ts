@@ -33,7 +33,7 @@ const migrations: readonly string[] = [
    ) WITHOUT ROWID;
    CREATE INDEX toolweave_runs_by_age ON toolweave_runs (created_ms, run_id);
    CREATE INDEX toolweave_runs_asking ON toolweave_runs (created_ms, run_id) WHERE open_questions > 0;
-   CREATE INDEX toolweave_runs_waking ON toolweave_runs (wake_ms) WHERE wake_ms IS NOT NULL;
+   CREATE INDEX toolweave_runs_waking ON toolweave_runs (created_ms, run_id) WHERE wake_ms IS NOT NULL;
    CREATE TABLE toolweave_records (
      run_id TEXT NOT NULL,
      seq INTEGER NOT NULL,
@@ -208,7 +208,7 @@ function sqliteLease(database: SqliteDatabase): RunLease {
 function setUp(database: SqliteDatabase): void {
   const { timeout } = database.prepare("PRAGMA busy_timeout").get() as { timeout: number | bigint };
   if (Number(timeout) === 0) database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
-  database.exec("PRAGMA journal_mode = WAL");
+  enterWal(database);
   // Of the connection, not of the file: a WAL file that is opened again falls back to NORMAL.
   database.exec("PRAGMA synchronous = FULL");
   database.exec("CREATE TABLE IF NOT EXISTS toolweave_migrations (version INTEGER PRIMARY KEY)");
@@ -227,6 +227,20 @@ function setUp(database: SqliteDatabase): void {
       database.prepare("INSERT INTO toolweave_migrations VALUES (?)").run(index + 1);
     }
   });
+}
+
+/** Where two connections turn a new file to WAL at once, one of them is refused without having waited. */
+function enterWal(database: SqliteDatabase): void {
+  for (let triesLeft = 10; ; triesLeft--) {
+    try {
+      database.exec("PRAGMA journal_mode = WAL");
+      return;
+    } catch (error) {
+      if (triesLeft === 0) throw error;
+    }
+    // Waits for the other one, as a lock that is asked for does.
+    inTransaction(database, () => {});
+  }
 }
 
 function versionOf(database: SqliteDatabase): number {

@@ -17,7 +17,7 @@ type AsJson<T> = T extends JsonValue
 
 /** The fields of `ToolInfo`, and the work itself. */
 export interface ToolOptions<S extends Schema> extends Omit<ToolInfo, "inputSchema"> {
-  /** JSON Schema (2020-12) or any Standard Schema; the type of `execute`'s inputs follows from it. Without one, any object will do. */
+  /** JSON Schema (2020-12) or any Standard Schema: `execute`'s inputs are typed from it. @default any object */
   inputSchema?: S;
   /**
    * Does the work. What it returns is the result, as JSON; what it throws is its failure: a `ToolError` says what that
@@ -40,7 +40,7 @@ const optionNames: ReadonlySet<string> = new Set<keyof ToolOptions<Schema>>([
 ]);
 
 /**
- * Makes a tool, typed from its schema. The tool is frozen, and an adapter of itself: it goes wherever tools are wanted.
+ * Makes a tool, typed from its schema. It is frozen, and goes wherever tools are wanted.
  *
  * @throws ToolweaveError `INVALID_OPTIONS` for an option that is missing, unknown or of the wrong kind,
  *   `INVALID_SCHEMA` for an `inputSchema` that is none.
@@ -56,7 +56,10 @@ export function defineTool<S extends Schema = JsonSchema>(options: ToolOptions<S
     );
   }
   if (typeof options.execute !== "function") {
-    throw new ToolweaveError("INVALID_OPTIONS", `${subject}: execute must be a function of the inputs and the call's context.`);
+    throw new ToolweaveError(
+      "INVALID_OPTIONS",
+      `${subject}: execute must be a function of the inputs and the call's context.`,
+    );
   }
   return Object.freeze({
     ...info,

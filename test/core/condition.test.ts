@@ -95,7 +95,10 @@ describe("greater_than and less_than", () => {
     ["{{input.yes}}", "{{input.no}}", false, false],
     [[2], [1], false, false],
   ])("%j and %j", (left, right, greater, less) => {
-    expect([evaluate({ greater_than: [left, right] }), evaluate({ less_than: [left, right] })]).toEqual([greater, less]);
+    expect([evaluate({ greater_than: [left, right] }), evaluate({ less_than: [left, right] })]).toEqual([
+      greater,
+      less,
+    ]);
   });
 });
 
@@ -180,7 +183,7 @@ describe("faults", () => {
     ["true", "", "one template, with nothing around it"],
     ["{{input.a}} ", "", "one template, with nothing around it"],
     ["\\{{input.a}}", "", "one template, with nothing around it"],
-    ["{{input.a == \"b\"}}", "", 'unexpected "\\""'],
+    ['{{input.a == "b"}}', "", 'unexpected "\\""'],
     ["{{room}}", "", "unknown root"],
     ["{{...input.a}}", "", "spreads a list where none can stand"],
     [{ exists: "input.a" }, "/exists", "one template"],
@@ -215,6 +218,8 @@ describe("faults", () => {
   test("nesting has a limit", () => {
     let condition: JsonValue = "{{input.yes}}";
     for (let level = 0; level < 20_000; level++) condition = { not: condition };
-    expect(compileCondition(condition, roots).faults).toMatchObject([{ message: expect.stringContaining("nested deeper") }]);
+    expect(compileCondition(condition, roots).faults).toMatchObject([
+      { message: expect.stringContaining("nested deeper") },
+    ]);
   });
 });

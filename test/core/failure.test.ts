@@ -17,7 +17,10 @@ function fetchFailed(cause?: unknown): TypeError {
 
 /** An error of another copy of the package: the brand is all that both share. */
 function fromAnotherCopy(fields: Record<string, unknown>): Error {
-  return Object.assign(Object.defineProperty(new Error("not today"), Symbol.for("toolweave.error"), { value: true }), fields);
+  return Object.assign(
+    Object.defineProperty(new Error("not today"), Symbol.for("toolweave.error"), { value: true }),
+    fields,
+  );
 }
 
 const trap = () => {

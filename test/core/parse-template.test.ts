@@ -62,7 +62,7 @@ describe("text around templates", () => {
   test.each([
     ["", []],
     ["plain", ["plain"]],
-    ["single {braces} }} ${input.a}", ["single {braces} }} ${input.a}"]],
+    ["single {braces} }} $5 {input.a}", ["single {braces} }} $5 {input.a}"]],
     ["a{{input.b}}c", ["a", ["input.b"], "c"]],
     ["{{input.a}}{{input.b}}", [["input.a"], ["input.b"]]],
     ['{"id": {{input.id}}}', ['{"id": ', ["input.id"], "}"]],
@@ -144,6 +144,15 @@ describe("malformed templates", () => {
     expect(parts.filter((part) => typeof part !== "string")).toMatchObject([{ segments: ["a"] }]);
   });
 
+  test("an error that is none of theirs is not taken for one", () => {
+    const broken = new Proxy([], {
+      get() {
+        throw new RangeError("broken");
+      },
+    });
+    expect(() => parseText("{{input}}", broken, "")).toThrow(RangeError);
+  });
+
   test("a long one is shown in part", () => {
     expect(parse(`{{${"a".repeat(1000)}}}`).faults[0]?.length).toBeLessThan(250);
   });
@@ -155,7 +164,7 @@ describe("pathText", () => {
     [[], "input"],
     [["a.b", "0"], "input#/a.b/0"],
     [[""], "input#/"],
-    [[" a"], "input#/ a"],
+    [[" a", '50%{"x"}'], "input#/%20a/50%25%7B%22x%22%7D"],
   ])("%j", (segments, expected) => {
     expect(pathText({ root: "input" }, segments)).toBe(expected);
   });

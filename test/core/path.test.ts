@@ -33,11 +33,6 @@ describe("step", () => {
   ])("%s", (_name, value, segment, expected) => {
     expect(step(value, segment)).toEqual(expected);
   });
-
-  test("an array's own property that is no element is not reached", () => {
-    const list = Object.assign(["a"], { "0x": "hidden", note: "hidden" });
-    expect([step(list, "0x"), step(list, "note")]).toEqual([undefined, undefined]);
-  });
 });
 
 describe("walk", () => {

@@ -3,7 +3,17 @@ import type { JsonObject, JsonValue } from "../../src/core/json.js";
 import { type ReferenceScope, resolveReference } from "../../src/core/reference.js";
 
 const scope: ReferenceScope = {
-  arguments: { town: "Riga", rows: [{ no: 3 }, [5, 6]], zero: 0, off: false, nil: null, word: "abc", "": "blank", "x.y": 1, "1": "one" },
+  arguments: {
+    town: "Riga",
+    rows: [{ no: 3 }, [5, 6]],
+    zero: 0,
+    off: false,
+    nil: null,
+    word: "abc",
+    "": "blank",
+    "x.y": 1,
+    "1": "one",
+  },
   call: { id: "c-9", name: "reserve", arguments: { town: "Riga" } },
   tool_name: "reserve",
   tool_call_id: "c-9",
@@ -81,9 +91,15 @@ describe("resolveReference", () => {
     ["link", "arguments.town"],
     ["link2", { at: "tool_name" }],
     // Objects and arrays are mapped, other scalars stay.
-    [{ to: "arguments.town", as: ["area", { n: 1 }] }, { to: "Riga", as: ["north", { n: 1 }] }],
+    [
+      { to: "arguments.town", as: ["area", { n: 1 }] },
+      { to: "Riga", as: ["north", { n: 1 }] },
+    ],
     [{ "arguments.town": "plain" }, { "arguments.town": "plain" }],
-    [[0, true, false, null, ""], [0, true, false, null, "empty"]],
+    [
+      [0, true, false, null, ""],
+      [0, true, false, null, "empty"],
+    ],
     [[], []],
   ])("%j", (reference, expected) => {
     expect(resolveReference(reference, scope)).toStrictEqual(expected);

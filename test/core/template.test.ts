@@ -87,9 +87,15 @@ describe("resolveTemplate: values", () => {
     ["input.zip and steps.search.result cost $5 {each}", "input.zip and steps.search.result cost $5 {each}"],
     ["\\{{input.zip}} \\\\{{input.zip}}", "{{input.zip}} \\01067"],
     [["\\{{x}}"], ["{{x}}"]],
-    [{ "{{input.zip}}": 1, n: [true, null, 2] }, { "{{input.zip}}": 1, n: [true, null, 2] }],
+    [
+      { "{{input.zip}}": 1, n: [true, null, 2] },
+      { "{{input.zip}}": 1, n: [true, null, 2] },
+    ],
     // Anywhere in objects and arrays.
-    [{ a: [{ b: "{{index}}" }, "no {{index}}"], c: 1 }, { a: [{ b: 2 }, "no 2"], c: 1 }],
+    [
+      { a: [{ b: "{{index}}" }, "no {{index}}"], c: 1 },
+      { a: [{ b: 2 }, "no 2"], c: 1 },
+    ],
     // Absence that is allowed for.
     ['{{input.gone ?? "none"}}', "none"],
     ['{{input.none ?? "none"}}', "none"],
@@ -101,10 +107,16 @@ describe("resolveTemplate: values", () => {
     ["{{input.zip.deep?}}", null],
     ["({{input.gone?}})", "()"],
     ["({{input.gone ?? true}})", "(true)"],
-    [{ a: "{{input.gone?}}", b: "{{input.none?}}", c: ["{{input.gone?}}"] }, { b: null, c: [null] }],
+    [
+      { a: "{{input.gone?}}", b: "{{input.none?}}", c: ["{{input.gone?}}"] },
+      { b: null, c: [null] },
+    ],
     [{ a: { b: "{{input.gone?}}" } }, { a: {} }],
     // Spreads.
-    [["z", "{{...input.list}}", "{{...steps.search.result}}"], ["z", "a", "b", { id: 7 }, { id: 8 }]],
+    [
+      ["z", "{{...input.list}}", "{{...steps.search.result}}"],
+      ["z", "a", "b", { id: 7 }, { id: 8 }],
+    ],
     [["{{...input.nothing}}", "{{...input.gone?}}"], []],
     [{ deep: [["{{...input.list}}"]] }, { deep: [["a", "b"]] }],
   ])("%j", (template, expected) => {
@@ -113,7 +125,9 @@ describe("resolveTemplate: values", () => {
 
   test("numbers in text are as JSON writes them", () => {
     const input = { big: 1e21, small: 1e-7, third: 0.1, minus: -0 };
-    expect(resolveTemplate("{{input.big}} {{input.small}} {{input.third}} {{input.minus}}", { input })).toBe("1e+21 1e-7 0.1 0");
+    expect(resolveTemplate("{{input.big}} {{input.small}} {{input.third}} {{input.minus}}", { input })).toBe(
+      "1e+21 1e-7 0.1 0",
+    );
   });
 
   test("an own key __proto__ stays a plain key, in the template and in the scope", () => {
@@ -159,11 +173,22 @@ describe("resolveTemplate: values", () => {
 
 describe("resolveTemplate: paths that lead nowhere", () => {
   test.each<[name: string, template: string, scope: PlainScope, says: string[]]>([
-    ["a missing key", "{{input.order.id}}", { input: { order: { no: "secret", at: 1 } } }, [
-      "Template {{input.order.id}} leads nowhere", 'input.order is an object with the keys "no", "at" and has no "id"',
-    ]],
+    [
+      "a missing key",
+      "{{input.order.id}}",
+      { input: { order: { no: "secret", at: 1 } } },
+      [
+        "Template {{input.order.id}} leads nowhere",
+        'input.order is an object with the keys "no", "at" and has no "id"',
+      ],
+    ],
     ["an empty object", "to {{input.id}}", { input: {} }, ["Template {{input.id}}", "input is an object without keys"]],
-    ["an empty list", "{{steps.s.result.0.id}}", { steps: { s: { result: [] } } }, ["steps.s.result is an array of length 0"]],
+    [
+      "an empty list",
+      "{{steps.s.result.0.id}}",
+      { steps: { s: { result: [] } } },
+      ["steps.s.result is an array of length 0"],
+    ],
     ["through null", "{{input.a.b}}", { input: { a: null } }, ["input.a is null"]],
     ["through text", "{{input.a.0}}", { input: { a: "secret" } }, ["input.a is a string"]],
     ["an inherited name", "{{input.constructor.name}}", { input: { a: 1 } }, ['has no "constructor"']],
@@ -173,9 +198,20 @@ describe("resolveTemplate: paths that lead nowhere", () => {
     ["an index written otherwise", "{{input.01}}", { input: [1, 2] }, ['has no "01"']],
     ["another case", "{{input.City}}", { input: { city: 1 } }, ['"city"']],
     ["another normal form", "{{input.caf\u00e9}}", { input: { "cafe\u0301": 1 } }, ["leads nowhere"]],
-    ["a step that was skipped", "{{steps.s.result.id}}", { steps: {} }, ["there is no steps.s.result, the step was skipped"]],
+    [
+      "a step that was skipped",
+      "{{steps.s.result.id}}",
+      { steps: {} },
+      ["there is no steps.s.result, the step was skipped"],
+    ],
     ["a step's other value", "{{steps.s.inputs}}", { steps: { s: { result: 1 } } }, ["there is no steps.s.inputs"]],
     ["a step of an inherited name", "{{steps.toString.result}}", { steps: {} }, ["there is no steps.toString.result"]],
+    [
+      "an inherited step",
+      "{{steps.s.result}}",
+      { steps: Object.create({ s: { result: 1 } }) },
+      ["there is no steps.s.result"],
+    ],
     ["no steps at all", "{{steps.s.result}}", {}, ["there is no steps.s.result"]],
     ["a root without a value", "{{input.a}}", {}, ["there is no input. "]],
     ["a pointer", "{{input#/a.b/c}}", { input: { "a.b": 1 } }, ["input#/a.b is a number"]],

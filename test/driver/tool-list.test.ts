@@ -24,7 +24,10 @@ const pay = defineTool({
 });
 
 /** An adapter that publishes what it is given, of any kind, and echoes its calls. */
-function adapterOf(list: () => unknown, call: ToolAdapter["call"] = async (name, inputs) => ({ name, inputs })): ToolAdapter {
+function adapterOf(
+  list: () => unknown,
+  call: ToolAdapter["call"] = async (name, inputs) => ({ name, inputs }),
+): ToolAdapter {
   // What a program without types can pass.
   return { list: list as ToolAdapter["list"], call };
 }
@@ -133,15 +136,35 @@ describe("listTools refuses", () => {
     ["a name", [find, "pay"], "INVALID_OPTIONS", "tools[1] is neither a tool"],
     ["a promise of an adapter", Promise.resolve(find), "INVALID_OPTIONS", "await what is a promise"],
     ["an adapter that can't be called", { list: () => [] }, "INVALID_OPTIONS", "tools[0] is neither a tool"],
-    ["a list that is none", [find, listing({ tools: [] })], "INVALID_OPTIONS", "tools[1]: list() must give an array of tools."],
+    [
+      "a list that is none",
+      [find, listing({ tools: [] })],
+      "INVALID_OPTIONS",
+      "tools[1]: list() must give an array of tools.",
+    ],
     ["a published text", listing(["book"]), "INVALID_OPTIONS", "tools[0].list()[0]: a tool is an object"],
     ["a hole in a list", listing(new Array(1)), "INVALID_OPTIONS", "tools[0].list()[0]: a tool is an object"],
-    ["a tool without a name", listing([find, { effect: "read" }]), "INVALID_OPTIONS", "tools[0].list()[1]: name must be"],
+    [
+      "a tool without a name",
+      listing([find, { effect: "read" }]),
+      "INVALID_OPTIONS",
+      "tools[0].list()[1]: name must be",
+    ],
     ["a tool of one's own without a name", { execute: () => 1 }, "INVALID_OPTIONS", "tools[0]: name must be"],
     ["another effect", listing([{ name: "book", effect: "READ" }]), "INVALID_OPTIONS", 'Tool "book": effect must be'],
-    ["fields that can't be read", listing([unreadable]), "INVALID_OPTIONS", "tools[0].list()[0]: what it publishes can't be read: trapped"],
+    [
+      "fields that can't be read",
+      listing([unreadable]),
+      "INVALID_OPTIONS",
+      "tools[0].list()[0]: what it publishes can't be read: trapped",
+    ],
     ["a schema that is none", listing([{ name: "book", inputSchema: 5 }]), "INVALID_SCHEMA", 'Tool "book": '],
-    ["a name twice in a list", listing([{ name: "book" }, { name: "book" }]), "DUPLICATE_TOOL", 'Tool "book" is published twice'],
+    [
+      "a name twice in a list",
+      listing([{ name: "book" }, { name: "book" }]),
+      "DUPLICATE_TOOL",
+      'Tool "book" is published twice',
+    ],
     ["a name in two places", [find, listing([{ name: "find" }])], "DUPLICATE_TOOL", 'Tool "find" is published twice'],
     ["one tool twice", [pay, pay], "DUPLICATE_TOOL", 'Tool "pay" is published twice'],
   ])("%s", async (_, tools, code, message) => {
@@ -186,7 +209,13 @@ describe("a listed tool", () => {
 
   it("hands the context on as it is", async () => {
     const echo = defineTool({ name: "echo", effect: "read", execute: (_, given) => Object.is(given, context) });
-    const list = await listTools([echo, adapterOf(() => [{ name: "book" }], async (_, __, given) => Object.is(given, context))]);
+    const list = await listTools([
+      echo,
+      adapterOf(
+        () => [{ name: "book" }],
+        async (_, __, given) => Object.is(given, context),
+      ),
+    ]);
     expect(await list.get("echo")?.call({}, context)).toBe(true);
     expect(await list.get("book")?.call({}, context)).toBe(true);
   });

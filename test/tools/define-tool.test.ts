@@ -96,16 +96,56 @@ describe("defineTool", () => {
     ["a text", "record_payment", "INVALID_OPTIONS", "defineTool: a tool is an object with at least a name."],
     ["no name", { execute }, "INVALID_OPTIONS", "defineTool: name must be a text that is not empty."],
     ["an empty name", { name: "", execute }, "INVALID_OPTIONS", "defineTool: name must be a text that is not empty."],
-    ["a name of another kind", { name: 5, execute }, "INVALID_OPTIONS", "defineTool: name must be a text that is not empty."],
-    ["another effect", { name: "t", effect: "delete", execute }, "INVALID_OPTIONS", 'Tool "t": effect must be "read" or "write".'],
-    ["no effect at all", { name: "t", effect: null, execute }, "INVALID_OPTIONS", 'Tool "t": effect must be "read" or "write".'],
-    ["idempotent as a text", { name: "t", idempotent: "yes", execute }, "INVALID_OPTIONS", 'Tool "t": idempotent must be true or false.'],
+    [
+      "a name of another kind",
+      { name: 5, execute },
+      "INVALID_OPTIONS",
+      "defineTool: name must be a text that is not empty.",
+    ],
+    [
+      "another effect",
+      { name: "t", effect: "delete", execute },
+      "INVALID_OPTIONS",
+      'Tool "t": effect must be "read" or "write".',
+    ],
+    [
+      "no effect at all",
+      { name: "t", effect: null, execute },
+      "INVALID_OPTIONS",
+      'Tool "t": effect must be "read" or "write".',
+    ],
+    [
+      "idempotent as a text",
+      { name: "t", idempotent: "yes", execute },
+      "INVALID_OPTIONS",
+      'Tool "t": idempotent must be true or false.',
+    ],
     ["a title of another kind", { name: "t", title: 1, execute }, "INVALID_OPTIONS", 'Tool "t": title must be a text.'],
-    ["a description of another kind", { name: "t", description: {}, execute }, "INVALID_OPTIONS", 'Tool "t": description must be a text.'],
-    ["a version of another kind", { name: "t", version: 2, execute }, "INVALID_OPTIONS", 'Tool "t": version must be a text.'],
+    [
+      "a description of another kind",
+      { name: "t", description: {}, execute },
+      "INVALID_OPTIONS",
+      'Tool "t": description must be a text.',
+    ],
+    [
+      "a version of another kind",
+      { name: "t", version: 2, execute },
+      "INVALID_OPTIONS",
+      'Tool "t": version must be a text.',
+    ],
     ["a site of another kind", { name: "t", site: [], execute }, "INVALID_OPTIONS", 'Tool "t": site must be a text.'],
-    ["a preview that is no function", { name: "t", preview: {}, execute }, "INVALID_OPTIONS", 'Tool "t": preview must be a function of the inputs.'],
-    ["no execute", { name: "t" }, "INVALID_OPTIONS", 'Tool "t": execute must be a function of the inputs and the call\'s context.'],
+    [
+      "a preview that is no function",
+      { name: "t", preview: {}, execute },
+      "INVALID_OPTIONS",
+      'Tool "t": preview must be a function of the inputs.',
+    ],
+    [
+      "no execute",
+      { name: "t" },
+      "INVALID_OPTIONS",
+      'Tool "t": execute must be a function of the inputs and the call\'s context.',
+    ],
     [
       "an option of another library",
       { name: "t", parameters: {}, execute },
@@ -114,11 +154,18 @@ describe("defineTool", () => {
     ],
     ["a schema that is none", { name: "t", inputSchema: "object", execute }, "INVALID_SCHEMA", 'Tool "t": '],
     ["a schema that is null", { name: "t", inputSchema: null, execute }, "INVALID_SCHEMA", 'Tool "t": '],
-    ["a schema that leads nowhere", { name: "t", inputSchema: { $ref: "#/$defs/gone" }, execute }, "INVALID_SCHEMA", 'Tool "t": '],
+    [
+      "a schema that leads nowhere",
+      { name: "t", inputSchema: { $ref: "#/$defs/gone" }, execute },
+      "INVALID_SCHEMA",
+      'Tool "t": ',
+    ],
   ])("refuses %s", (_, options, code, message) => {
     // What a program without types can pass.
     const define: (options: never) => Tool = defineTool;
-    expect(() => define(options as never)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(message) }));
+    expect(() => define(options as never)).toThrow(
+      expect.objectContaining({ code, message: expect.stringContaining(message) }),
+    );
   });
 
   it("names a tool whatever its name is made of", () => {
@@ -168,13 +215,19 @@ describe("the inputs of execute are typed", () => {
   });
 
   it("as any object by JSON Schema, and without a schema", () => {
-    defineTool({ name: "t", inputSchema: amountSchema, execute: (inputs) => expectTypeOf(inputs).toEqualTypeOf<JsonObject>() });
+    defineTool({
+      name: "t",
+      inputSchema: amountSchema,
+      execute: (inputs) => expectTypeOf(inputs).toEqualTypeOf<JsonObject>(),
+    });
     defineTool({ name: "t", inputSchema: true, execute: (inputs) => expectTypeOf(inputs).toEqualTypeOf<JsonObject>() });
     defineTool({ name: "t", execute: (inputs) => expectTypeOf(inputs).toEqualTypeOf<JsonObject>() });
   });
 
   it("gives one type of tool, whatever the schema", () => {
-    expectTypeOf(defineTool({ name: "t", inputSchema: z.object({ a: z.date() }), execute: () => 1 })).toEqualTypeOf<Tool>();
+    expectTypeOf(
+      defineTool({ name: "t", inputSchema: z.object({ a: z.date() }), execute: () => 1 }),
+    ).toEqualTypeOf<Tool>();
   });
 });
 

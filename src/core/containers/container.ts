@@ -40,7 +40,8 @@ export function attemptPath(step: Step): string {
 }
 
 export function childrenOf(step: Step): Children {
-  if (step.children === undefined) throw new ToolweaveError("INVALID_JOURNAL", `Step ${step.path} has not been opened.`);
+  if (step.children === undefined)
+    throw new ToolweaveError("INVALID_JOURNAL", `Step ${step.path} has not been opened.`);
   return step.children;
 }
 

@@ -5,14 +5,19 @@ import type { ForEachPlan } from "../plan.js";
 import type { Warning } from "../record.js";
 import { newFlow, type Step } from "../state.js";
 import { resolveCompiled } from "../template.js";
-import { asObject, attemptPath, childrenOf, type Container, planNamed, resultAt } from "./container.js";
+import { asObject, attemptPath, type Container, childrenOf, planNamed, resultAt } from "./container.js";
 
 /** One child workflow for each item. Its result is theirs, in the order of the items. */
 export function forEach(plan: ForEachPlan): Container {
   return {
     concurrency: plan.maxConcurrent,
     letsChildrenFail: plan.ignoreErrors,
-    open: (step) => ({ kind: "opened", path: step.path, attempt: step.attempt, count: resolveItems(step, plan).length }),
+    open: (step) => ({
+      kind: "opened",
+      path: step.path,
+      attempt: step.attempt,
+      count: resolveItems(step, plan).length,
+    }),
     allowed: (children) => children.count,
     child: (state, step, index) =>
       newFlow(`${attemptPath(step)}[${index}]/`, planNamed(state, plan.workflow), step, index),
@@ -33,7 +38,8 @@ export function forEach(plan: ForEachPlan): Container {
       });
       return warnings.length > 0 ? { warnings } : {};
     },
-    result: (step) => Object.freeze(Array.from({ length: childrenOf(step).count }, (_, index) => resultAt(step, index))),
+    result: (step) =>
+      Object.freeze(Array.from({ length: childrenOf(step).count }, (_, index) => resultAt(step, index))),
   };
 }
 

@@ -1,8 +1,8 @@
+import { ToolweaveError } from "../errors.js";
 import { type JsonValue, setOwn } from "../json.js";
 import type { ParallelPlan } from "../plan.js";
 import { newStep } from "../state.js";
 import { asObject, attemptPath, type Container, resultAt } from "./container.js";
-import { ToolweaveError } from "../errors.js";
 
 /** Steps side by side, in the workflow of the container. Its result is an object by their ids. */
 export function parallel(plan: ParallelPlan): Container {

@@ -6,7 +6,7 @@ import type { RepeatPlan } from "../plan.js";
 import type { Completed, Turned } from "../record.js";
 import { newFlow, type Step } from "../state.js";
 import { resolveCompiled } from "../template.js";
-import { asObject, attemptPath, childrenOf, type Container, planNamed, resultAt } from "./container.js";
+import { asObject, attemptPath, type Container, childrenOf, planNamed, resultAt } from "./container.js";
 
 /** A child workflow again and again, handing a state on. Its result is `{ state, iterations, result }` of the last turn. */
 export function repeat(plan: RepeatPlan): Container {

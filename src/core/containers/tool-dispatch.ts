@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from "../json.js";
 import type { DispatchPlan } from "../plan.js";
 import type { CallSnapshot } from "../record.js";
 import { newCall, newFlow, type Step } from "../state.js";
-import { attemptPath, childrenOf, type Container, planNamed } from "./container.js";
+import { attemptPath, type Container, childrenOf, planNamed } from "./container.js";
 
 /** One child for each call of a model's turn: a workflow, or a tool. Its result is the six keys. */
 export function toolDispatch(plan: DispatchPlan): Container {
@@ -31,7 +31,10 @@ export function toolDispatch(plan: DispatchPlan): Container {
     callInput: (step, index) => handlerInput(step, plan, index),
     beside: (step, flow) => callMetadata(callAt(step, flow.index)),
     childResult: (flow, value, failed) =>
-      selectResult(contextOf(flow, failed ? undefined : value), flow.plan.output === undefined || failed ? undefined : value),
+      selectResult(
+        contextOf(flow, failed ? undefined : value),
+        flow.plan.output === undefined || failed ? undefined : value,
+      ),
     failure: (step) => failureOfEntries(entries(step)),
     close: () => ({}),
     result: (step) => sixKeys(plan.outputKey, entries(step)),

@@ -1,0 +1,66 @@
+import type { Schema as LooseSchema } from "@cfworker/json-schema";
+import type { JsonValidator, Part } from "./json-validator.js";
+import type { Segment } from "./path.js";
+
+/** All that a schema asks of a value itself: the schema, what its `$ref` leads to, and what stands in its `allOf`. */
+export function conjuncts(validator: JsonValidator, parts: readonly Part[]): LooseSchema[] {
+  const all = new Set<LooseSchema>();
+  const waiting = [...parts].reverse();
+  for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
+    if (typeof part === "boolean" || all.has(part)) continue;
+    all.add(part);
+    const referenced = validator.referenced(part);
+    if (referenced !== undefined) waiting.push(referenced);
+    waiting.push(...(part.allOf ?? []));
+  }
+  return [...all];
+}
+
+/** What a schema says of one property. */
+export interface PropertyRule {
+  /** The schemas that its value must fit. */
+  readonly parts: readonly Part[];
+  /** Whether there can be no such property. */
+  readonly isRefused: boolean;
+  readonly isRequired: boolean;
+}
+
+export function propertyRule(schemas: readonly LooseSchema[], key: string): PropertyRule {
+  const parts: Part[] = [];
+  for (const schema of schemas) {
+    const named = ownPart(schema.properties, key);
+    const matched = Object.entries(schema.patternProperties ?? {}).filter(([pattern]) => new RegExp(pattern, "u").test(key));
+    if (named !== undefined) parts.push(named);
+    parts.push(...matched.map(([, part]) => part));
+    if (named === undefined && matched.length === 0) parts.push(schema.additionalProperties ?? true);
+  }
+  const isRequired = schemas.some((schema) => schema.required?.includes(key));
+  return { parts, isRefused: parts.includes(false), isRequired };
+}
+
+/** How an input schema stands to a path. */
+export type PathRule = "refused" | "optional" | "required" | "unknown";
+
+export function pathRule(validator: JsonValidator, segments: readonly Segment[]): PathRule {
+  let parts: readonly Part[] = [validator.root];
+  let isRequired = true;
+  for (const segment of segments) {
+    const schemas = conjuncts(validator, parts);
+    // Which elements there are, and which branch holds, only the value can tell.
+    if (schemas.some(isOpenQuestion)) return "unknown";
+    const rule = propertyRule(schemas, segment);
+    if (rule.isRefused) return "refused";
+    isRequired &&= rule.isRequired;
+    parts = rule.parts;
+  }
+  return isRequired ? "required" : "optional";
+}
+
+function isOpenQuestion({ type, anyOf, oneOf, if: condition, items, prefixItems, dependentSchemas, unevaluatedProperties }: LooseSchema) {
+  const mayBeArray = type === "array" || (Array.isArray(type) && type.includes("array")) || items !== undefined || prefixItems !== undefined;
+  return mayBeArray || [anyOf, oneOf, condition, dependentSchemas, unevaluatedProperties].some((each) => each !== undefined);
+}
+
+function ownPart(parts: Readonly<Record<string, Part>> | undefined, key: string): Part | undefined {
+  return parts !== undefined && Object.hasOwn(parts, key) ? parts[key] : undefined;
+}

@@ -1,0 +1,68 @@
+import { sha256 } from "@noble/hashes/sha2";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils";
+import { planOf } from "../core/define.js";
+import type { Workflow } from "../core/document.js";
+import { documentJson } from "../core/fold.js";
+import { canonicalJson, type JsonObject, type JsonValue } from "../core/json.js";
+import type { DocumentSnapshot } from "../core/record.js";
+import { bareSchema } from "../core/schema.js";
+import type { ListedTool } from "./tool-list.js";
+
+/** SHA-256 over a value's canonical JSON (RFC 8785), in hexadecimal. */
+export function digest(value: JsonValue): string {
+  return bytesToHex(sha256(utf8ToBytes(canonicalJson(value))));
+}
+
+const snapshots = new WeakMap<Workflow, DocumentSnapshot>();
+
+/** A workflow's document as a journal keeps it; made once. */
+export function snapshotOf(workflow: Workflow): DocumentSnapshot {
+  let snapshot = snapshots.get(workflow);
+  if (snapshot === undefined) {
+    const { name } = workflow;
+    const document = documentJson(workflow);
+    snapshot = Object.freeze(planOf(workflow).hasCode ? { name, document, code: true } : { name, document });
+    snapshots.set(workflow, snapshot);
+  }
+  return snapshot;
+}
+
+const digests = new WeakMap<DocumentSnapshot, string>();
+
+/** The digest of a run's documents. */
+export function digestOf(documents: readonly DocumentSnapshot[]): string {
+  return digest(documents.map(documentDigest));
+}
+
+export function documentDigest(snapshot: DocumentSnapshot): string {
+  let value = digests.get(snapshot);
+  if (value === undefined) {
+    value = digest(snapshot.document);
+    digests.set(snapshot, value);
+  }
+  return value;
+}
+
+/**
+ * What an approval is bound to: run, path, documents, tool, the tool's version or else its schema without what is for
+ * people alone, and the inputs.
+ */
+export function writeFingerprint(
+  write: { runId: string; path: string; documents: string; inputs: JsonObject },
+  tool: ListedTool,
+): string {
+  const { runId, path, documents, inputs } = write;
+  return digest({ runId, path, documents, tool: tool.name, bound: boundTo(tool), inputs });
+}
+
+const bound = new WeakMap<ListedTool, JsonValue>();
+
+function boundTo(tool: ListedTool): JsonValue {
+  let value = bound.get(tool);
+  if (value === undefined) {
+    const schema = tool.schema?.json;
+    value = tool.info.version ?? (schema === undefined ? null : bareSchema(schema));
+    bound.set(tool, value);
+  }
+  return value;
+}

@@ -1,0 +1,86 @@
+import pRetry, { AbortError } from "p-retry";
+import { type ErrorCode, isToolweaveError, ToolweaveError } from "../core/errors.js";
+import type { JournalRecord } from "../core/record.js";
+import type { RunHead, RunStore } from "../ports/run-store.js";
+
+/** What `isToolweaveError` alone can't tell: a conflict may come from another copy of the package. */
+export function hasCode(error: unknown, code: ErrorCode): boolean {
+  return isToolweaveError(error) && error.code === code;
+}
+
+/** Short faults of a store are ridden out; a longer one is `STORE_UNAVAILABLE`. */
+export async function reachStore<T>(runId: string, use: () => Promise<T>): Promise<T> {
+  try {
+    return await use();
+  } catch (first) {
+    if (isToolweaveError(first)) throw first;
+  }
+  try {
+    return await pRetry(() => use().catch(passToolweaveErrors), { retries: 3, minTimeout: 50, factor: 3 });
+  } catch (error) {
+    if (isToolweaveError(error)) throw error;
+    throw new ToolweaveError(
+      "STORE_UNAVAILABLE",
+      `The store of run ${runId} can't be reached. The run stands as it is stored: resume it when the store is back.`,
+      { cause: error },
+    );
+  }
+}
+
+function passToolweaveErrors(error: unknown): never {
+  throw isToolweaveError(error) ? new AbortError(error) : error;
+}
+
+/** One writer's view of a run's journal: appends behind what it has seen, and notices what others appended. */
+export class Journal {
+  private batches = 0;
+
+  constructor(
+    readonly store: RunStore,
+    readonly runId: string,
+    /** Names the writer, different from every other. */
+    readonly writer: string,
+    /** How many records the writer has seen. */
+    public seq: number,
+  ) {}
+
+  /**
+   * @returns `undefined` when the records are durable; else the records that others appended, which the writer has now
+   *   seen: nothing was written then.
+   */
+  async append(records: JournalRecord[], head: RunHead): Promise<JournalRecord[] | undefined> {
+    const batch = `${this.writer}.${++this.batches}`;
+    const [first] = records;
+    if (first !== undefined) records[0] = { ...first, batch };
+    try {
+      await reachStore(this.runId, () => this.store.append(this.runId, this.seq, records, head));
+    } catch (error) {
+      if (!hasCode(error, "STORE_CONFLICT")) throw error;
+      const others = await this.readOn();
+      // The reply to an append that was made got lost.
+      if (others[0]?.batch === batch) {
+        this.seq += records.length;
+        return undefined;
+      }
+      this.seq += others.length;
+      return others;
+    }
+    this.seq += records.length;
+    return undefined;
+  }
+
+  /** What others appended since; it counts as seen. */
+  async news(): Promise<JournalRecord[]> {
+    const records = await this.readOn();
+    this.seq += records.length;
+    return records;
+  }
+
+  private readOn(): Promise<JournalRecord[]> {
+    return reachStore(this.runId, async () => {
+      const records: JournalRecord[] = [];
+      for await (const record of this.store.read(this.runId, this.seq)) records.push(record);
+      return records;
+    });
+  }
+}

@@ -1,0 +1,40 @@
+import type { RunStore } from "../ports/run-store.js";
+
+/** A lease runs out so long after its last renewal, in milliseconds. */
+export const leaseMs = 30_000;
+
+/** Keeps a claimed lease alive until it is stopped; the store's time, and so the machine's, is what counts here. */
+export class LeaseKeeper {
+  private timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(
+    private readonly store: RunStore,
+    private readonly runId: string,
+    private readonly owner: string,
+  ) {}
+
+  /** False when another driver holds a live lease. Without leases in the store always true. */
+  async claim(): Promise<boolean> {
+    return (await this.store.lease?.claim(this.runId, this.owner, leaseMs)) ?? true;
+  }
+
+  keep(): void {
+    const { lease } = this.store;
+    if (lease === undefined) return;
+    // A renewal that fails is made up by the next; one that is refused means that another driver took the run over,
+    // which its record in the journal says.
+    this.timer = setInterval(() => void lease.renew(this.runId, this.owner, leaseMs).catch(() => false), leaseMs / 3);
+    unref(this.timer);
+  }
+
+  async release(): Promise<void> {
+    clearInterval(this.timer);
+    await this.store.lease?.release(this.runId, this.owner).catch(() => undefined);
+  }
+}
+
+/** In Node a timer keeps the process alive unless it is told not to. */
+function unref(timer: unknown): void {
+  if (typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function")
+    timer.unref();
+}

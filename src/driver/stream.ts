@@ -1,0 +1,79 @@
+import type { RunResult } from "../core/result.js";
+import type { Drive } from "./drive.js";
+import type { RunEvent } from "./options.js";
+import { Section } from "./section.js";
+
+type Turn = IteratorResult<RunEvent, RunResult | undefined>;
+
+/** A run that is driven, or the result of one that has ended. */
+export type Opened = { readonly drive: Drive } | { readonly result: RunResult; readonly event: RunEvent };
+
+/**
+ * The stream of a run's events: an async generator written by hand, since a native one lets `return()` wait behind a
+ * pending `next()`. Calls of `next` are served one after another; `return` takes effect at once.
+ */
+export class RunStream implements AsyncGenerator<RunEvent, RunResult | undefined, undefined> {
+  private opening: Promise<Opened> | undefined;
+  private readonly turns = new Section();
+  private isDone = false;
+
+  constructor(private readonly open: () => Promise<Opened>) {}
+
+  next(): Promise<Turn> {
+    return this.turns.enter(() => this.turn());
+  }
+
+  private async turn(): Promise<Turn> {
+    if (this.isDone) return finished;
+    this.opening ??= this.open();
+    try {
+      const opened = await this.opening;
+      if ("drive" in opened) {
+        const event = this.isDone ? undefined : await opened.drive.nextEvent();
+        if (event !== undefined) return { done: false, value: event };
+        return this.end(opened.drive.outcome);
+      }
+      return this.isDone ? finished : this.replay(opened);
+    } catch (error) {
+      this.isDone = true;
+      throw error;
+    }
+  }
+
+  private isReplayed = false;
+
+  private replay({ result, event }: Extract<Opened, { result: RunResult }>): Turn {
+    if (this.isReplayed) return this.end(result);
+    this.isReplayed = true;
+    return { done: false, value: event };
+  }
+
+  private end(result: RunResult | undefined): Turn {
+    this.isDone = true;
+    return { done: true, value: result };
+  }
+
+  async return(value?: RunResult | PromiseLike<RunResult | undefined>): Promise<Turn> {
+    this.isDone = true;
+    const opened = await this.opening?.catch(ignore);
+    if (opened !== undefined && "drive" in opened) await opened.drive.leave();
+    return { done: true, value: await value };
+  }
+
+  async throw(error: unknown): Promise<Turn> {
+    await this.return();
+    throw error;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return();
+  }
+}
+
+const finished: Turn = { done: true, value: undefined };
+
+function ignore(): undefined {}

@@ -1,0 +1,69 @@
+// Workflows as data
+export type { Check } from "./core/check.js";
+export { defineWorkflow } from "./core/define.js";
+export type {
+  DispatchConfig,
+  RunContext,
+  RunFunction,
+  RunScope,
+  StepDocument,
+  Workflow,
+  WorkflowDocument,
+} from "./core/document.js";
+// Errors
+export {
+  ConflictError,
+  DefinitionError,
+  type ErrorCode,
+  type ErrorData,
+  errorCodes,
+  errorFromJson,
+  isToolweaveError,
+  type Problem,
+  ToolError,
+  ToolweaveError,
+} from "./core/errors.js";
+// JSON
+export type { JsonArray, JsonObject, JsonValue } from "./core/json.js";
+// People
+export type {
+  Answer,
+  ApprovalAnswer,
+  ApprovalQuestion,
+  DoubtAnswer,
+  DoubtQuestion,
+  InputAnswer,
+  InputQuestion,
+  JournalRecord,
+  Question,
+} from "./core/record.js";
+export { resolveReference } from "./core/reference.js";
+export type { RunResult } from "./core/result.js";
+export type { StepEvent, StepStatus } from "./core/run-event.js";
+export type { JsonSchema, Schema } from "./core/schema.js";
+export type { WriteEntry } from "./core/state.js";
+export { resolveTemplate } from "./core/template.js";
+// Runs
+export { answerQuestion, cancelRun } from "./driver/answer.js";
+export { checkWorkflow } from "./driver/check-workflow.js";
+export { systemClock } from "./driver/clock.js";
+export type {
+  DriveOptions,
+  Limits,
+  Observer,
+  QuestionEvent,
+  ResultEvent,
+  ResumeOptions,
+  RunEvent,
+  RunOptions,
+} from "./driver/options.js";
+export { resumeRun, runToEnd, runWorkflow } from "./driver/run.js";
+export type { RunStream } from "./driver/stream.js";
+export type { Clock } from "./ports/clock.js";
+export type { Policy, PolicyDecision, PolicyVerdict, PolicyWrite } from "./ports/policy.js";
+export type { RunFilter, RunHead, RunLease, RunStatus, RunStore } from "./ports/run-store.js";
+export type { Tool, ToolAdapter, ToolCallContext, ToolInfo, ToolPreview, Tools } from "./ports/tool-adapter.js";
+// Stores and time
+export { memoryStore } from "./stores/memory.js";
+// Tools
+export { defineTool } from "./tools/define-tool.js";
