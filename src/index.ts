@@ -23,6 +23,7 @@ export {
   ToolError,
   ToolweaveError,
 } from "./core/errors.js";
+export { formatQuestion } from "./core/format-question.js";
 // JSON
 export type { JsonArray, JsonObject, JsonValue } from "./core/json.js";
 // People

@@ -16,15 +16,17 @@ type Place = readonly (string | number)[];
  */
 export function copyDocument(document: unknown): { copy: unknown; problems: Problem[] } {
   const copier = new Copier();
-  return { copy: copier.copy(document, []), problems: copier.problems };
+  return { copy: copier.copy(document), problems: copier.problems };
 }
 
 class Copier {
   readonly problems: Problem[] = [];
-  private readonly ancestors = new Set<object>();
+  /** Where the value stands that is copied now, and what it stands in. */
+  private readonly place: (string | number)[] = [];
+  private readonly ancestors: object[] = [];
   private size = 0;
 
-  copy(value: unknown, place: Place): unknown {
+  copy(value: unknown): unknown {
     this.grow(typeof value === "string" ? value.length + 2 : 1);
     switch (typeof value) {
       case "string":
@@ -32,48 +34,61 @@ class Copier {
       case "undefined":
         return value;
       case "number":
-        return Number.isFinite(value) ? value : this.refuse(place, "it is no finite number");
+        return Number.isFinite(value) ? value : this.refuse("it is no finite number");
       case "object":
-        return value === null ? null : this.copyObject(value, place);
+        return value === null ? null : this.copyObject(value);
       case "function":
-        return mayHold(place, value) ? value : this.refuse(place, "its type is function");
+        return mayHold(this.place, value) ? value : this.refuse("its type is function");
       default:
-        return this.refuse(place, `its type is ${typeof value}`);
+        return this.refuse(`its type is ${typeof value}`);
     }
   }
 
-  private copyObject(value: object, place: Place): unknown {
-    if (this.ancestors.has(value)) return this.refuse(place, "it contains itself");
-    if (place.length >= maxDepth) return this.refuse(place, `it is nested deeper than the ${maxDepth} levels allowed`);
-    this.ancestors.add(value);
+  private copyObject(value: object): unknown {
+    if (this.ancestors.includes(value)) return this.refuse("it contains itself");
+    const depth = this.place.length;
+    if (depth >= maxDepth) return this.refuse(`it is nested deeper than the ${maxDepth} levels allowed`);
+    this.ancestors.push(value);
     try {
-      if (Array.isArray(value)) return this.copyArray(value, place);
-      if (mayHold(place, value)) return value;
+      if (Array.isArray(value)) return this.copyArray(value);
+      const isSchema = isStandardSchema(value);
+      if ((isSchema || isWorkflow(value)) && mayHold(this.place, value)) return value;
       const type = Object.prototype.toString.call(value).slice("[object ".length, -1);
-      if (isStandardSchema(value)) return this.refuse(place, "it is a Standard Schema");
-      return type === "Object" ? this.copyProperties(value, place) : this.refuse(place, `its type is ${type}`);
+      if (isSchema || type !== "Object") return this.refuse(`its type is ${isSchema ? "Standard Schema" : type}`);
+      return this.copyProperties(value);
     } catch (error) {
       if (error instanceof DefinitionError) throw error;
-      return this.refuse(place, "reading it failed");
+      this.place.length = depth;
+      return this.refuse("reading it failed");
     } finally {
-      this.ancestors.delete(value);
+      this.ancestors.pop();
     }
   }
 
-  private copyArray(value: readonly unknown[], place: Place): unknown[] {
+  private copyArray(value: readonly unknown[]): unknown[] {
+    // A sparse array of any length is refused unread.
+    this.grow(value.length);
     const copy: unknown[] = [];
-    for (let index = 0; index < value.length; index++) copy.push(this.copy(value[index], [...place, index]) ?? null);
+    for (let index = 0; index < value.length; index++) copy.push(this.copyWithin(value, index) ?? null);
     return copy;
   }
 
-  private copyProperties(value: object, place: Place): object {
-    const copy = {};
+  private copyProperties(value: object): object {
+    const copy: Record<string, unknown> = {};
     for (const key of Object.keys(value)) {
       this.grow(key.length + 2);
-      const property = this.copy(Reflect.get(value, key), [...place, key]);
+      const property = this.copyWithin(value, key);
       if (property === undefined) continue;
-      Object.defineProperty(copy, key, { value: property, enumerable: true, configurable: true, writable: true });
+      if (key === "__proto__") Object.defineProperty(copy, key, { value: property, enumerable: true });
+      else copy[key] = property;
     }
+    return copy;
+  }
+
+  private copyWithin(holder: object, key: string | number): unknown {
+    this.place.push(key);
+    const copy = this.copy(Reflect.get(holder, key));
+    this.place.pop();
     return copy;
   }
 
@@ -84,7 +99,8 @@ class Copier {
     throw new DefinitionError(message, [{ code: "INVALID_DOCUMENT", message, pointer: "" }]);
   }
 
-  private refuse(place: Place, reason: string): undefined {
+  private refuse(reason: string): undefined {
+    const { place } = this;
     const subject = place.length === 0 ? "The document" : `The value of ${JSON.stringify(place.at(-1))}`;
     const message = `${subject} is not JSON: ${reason}.`;
     this.problems.push({ code: "INVALID_DOCUMENT", message, pointer: pointerTo(place) });

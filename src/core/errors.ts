@@ -1,4 +1,4 @@
-import type { JsonObject } from "./json.js";
+import type { JsonObject } from "./json-value.js";
 
 /** Every code that a Toolweave error or a definition problem can bear. Closed: a code is never removed or reused. */
 export const errorCodes = [

@@ -2,7 +2,7 @@ import type { Definition } from "./define.js";
 import type { Problem } from "./errors.js";
 import { compileJsonSchema } from "./json-validator.js";
 import type { Read } from "./reading.js";
-import { type PathRule, pathRule } from "./schema-walk.js";
+import { type PathRule, pathRules } from "./schema-walk.js";
 import { callKeys } from "./shape.js";
 
 /** What the runtime lays beside a child's input, whatever its schema says. */
@@ -28,10 +28,10 @@ export function optionalInputs(definition: Definition): Problem[] {
 function readsOf({ plan, reads }: Definition, wanted: PathRule): Read[] {
   const schema = plan.input?.json;
   if (schema === undefined) return [];
-  const validator = compileJsonSchema(schema);
+  const ruleOf = pathRules(compileJsonSchema(schema));
   return reads.filter(({ reference: { root, segments } }) => {
     const [first] = segments;
     if (root !== "input" || first === undefined || laidKeys.has(first)) return false;
-    return pathRule(validator, segments) === wanted;
+    return ruleOf(segments) === wanted;
   });
 }

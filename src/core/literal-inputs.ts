@@ -43,10 +43,10 @@ function holdAgainst(parts: readonly Part[], node: TemplateNode, walk: Walk): vo
       issues.push({ pointer, message: `The property ${JSON.stringify(key)} is missing.` });
     }
     for (const [key, property] of properties) {
-      const below = { ...walk, pointer: pointer + pointerTo([key]), laid: [] };
       const rule = propertyRule(schemas, key);
-      if (rule.isRefused) issues.push({ pointer: below.pointer, message: "Nothing may stand here." });
-      else holdAgainst(rule.parts, property, below);
+      const place = pointer + pointerTo([key]);
+      if (rule.isRefused) issues.push({ pointer: place, message: "Nothing may stand here." });
+      else holdAgainst(rule.parts, property, { ...walk, pointer: place, laid: [] });
     }
   }
 }

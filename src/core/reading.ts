@@ -3,7 +3,6 @@ import type { ConditionDocument, InputsDocument, StepDocument } from "./document
 import type { ErrorCode, Problem } from "./errors.js";
 import { type JsonLiteral, toJson } from "./json-literal.js";
 import { nearest } from "./nearest.js";
-import { pointerTo } from "./path.js";
 import { type CompiledTemplate, compileTemplate, type Reference, type Root } from "./template.js";
 
 /** A template of a document, and the step that it belongs to; one of `output` belongs to none. */
@@ -21,8 +20,9 @@ export interface Place {
   readonly readsItself?: boolean;
 }
 
+/** @param key one of the document's own keys, which need no escaping in a pointer. */
 export function below(place: Place, key: string): Place {
-  return { ...place, pointer: place.pointer + pointerTo([key]) };
+  return { ...place, pointer: `${place.pointer}/${key}` };
 }
 
 /** Messages stop naming the nearest known name when there are so many problems. */

@@ -1,6 +1,6 @@
 import type { Schema as LooseSchema } from "@cfworker/json-schema";
 import type { JsonValidator, Part } from "./json-validator.js";
-import type { Segment } from "./path.js";
+import { pointerTo, type Segment } from "./path.js";
 
 /** All that a schema asks of a value itself: the schema, what its `$ref` leads to, and what stands in its `allOf`. */
 export function conjuncts(validator: JsonValidator, parts: readonly Part[]): LooseSchema[] {
@@ -29,10 +29,13 @@ export function propertyRule(schemas: readonly LooseSchema[], key: string): Prop
   const parts: Part[] = [];
   for (const schema of schemas) {
     const named = ownPart(schema.properties, key);
-    const matched = Object.entries(schema.patternProperties ?? {}).filter(([pattern]) => new RegExp(pattern, "u").test(key));
+    const before = parts.length;
     if (named !== undefined) parts.push(named);
-    parts.push(...matched.map(([, part]) => part));
-    if (named === undefined && matched.length === 0) parts.push(schema.additionalProperties ?? true);
+    for (const pattern in schema.patternProperties) {
+      const matched = schema.patternProperties[pattern];
+      if (matched !== undefined && new RegExp(pattern, "u").test(key)) parts.push(matched);
+    }
+    if (parts.length === before) parts.push(schema.additionalProperties ?? true);
   }
   const isRequired = schemas.some((schema) => schema.required?.includes(key));
   return { parts, isRefused: parts.includes(false), isRequired };
@@ -41,7 +44,18 @@ export function propertyRule(schemas: readonly LooseSchema[], key: string): Prop
 /** How an input schema stands to a path. */
 export type PathRule = "refused" | "optional" | "required" | "unknown";
 
-export function pathRule(validator: JsonValidator, segments: readonly Segment[]): PathRule {
+/** Says it of any path; each is looked up once. */
+export function pathRules(validator: JsonValidator): (segments: readonly Segment[]) => PathRule {
+  const known = new Map<string, PathRule>();
+  return (segments) => {
+    const place = pointerTo(segments);
+    const rule = known.get(place) ?? pathRule(validator, segments);
+    known.set(place, rule);
+    return rule;
+  };
+}
+
+function pathRule(validator: JsonValidator, segments: readonly Segment[]): PathRule {
   let parts: readonly Part[] = [validator.root];
   let isRequired = true;
   for (const segment of segments) {

@@ -37,7 +37,7 @@ function issueProblems(issue: z.core.$ZodIssue, document: unknown): Problem[] {
     });
   }
   const isMissing = at(document, issue.path) === undefined;
-  const message = `${subject(issue.path)} ${isMissing ? "is missing: it " : ""}must be ${issue.message}.`;
+  const message = `${capitalized(subject(issue.path))} ${isMissing ? "is missing: it " : ""}must be ${issue.message}.`;
   return [{ code: codeOf(issue), message, pointer: pointerTo(path) }];
 }
 
@@ -48,8 +48,12 @@ function codeOf(issue: z.core.$ZodIssue): Problem["code"] {
 
 function subject(path: readonly PropertyKey[]): string {
   const last = path.at(-1);
-  if (last === undefined) return "A workflow document";
-  return typeof last === "number" ? `Element ${last} of ${subject(path.slice(0, -1))}` : JSON.stringify(last);
+  if (last === undefined) return "a workflow document";
+  return typeof last === "number" ? `element ${last} of ${subject(path.slice(0, -1))}` : JSON.stringify(last);
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** The keys of the object that the document's schema has at a place. */

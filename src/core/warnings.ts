@@ -70,14 +70,15 @@ function escapingEdits({ action, compensate, fallback }: StepPlan): Problem[] {
 }
 
 function escaping(sent: CompiledTemplate, compensate: CompensationPlan | undefined): Problem[] {
-  if (compensate === undefined) return [];
+  const undoing = compensate === undefined ? [] : inputsRead(compensate.inputs);
+  if (undoing.length === 0) return [];
   const read = new Set<string>();
   const within = new Set<string>();
   for (const { segments } of inputsRead(sent)) {
     read.add(pointerTo(segments));
     for (const [index] of segments.entries()) within.add(pointerTo(segments.slice(0, index)));
   }
-  return inputsRead(compensate.inputs)
+  return undoing
     .filter(({ segments }) => {
       const starts = segments.map((_, index) => pointerTo(segments.slice(0, index)));
       const place = pointerTo(segments);

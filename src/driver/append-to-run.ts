@@ -55,16 +55,8 @@ export async function appendToRun(
     const fact = decide(state);
     if (fact === undefined) return;
     const record: JournalRecord = { ...fact, at: clock.now() };
-    const others = await journal.append([record], headAfter(state, record));
+    const others = await journal.append([record], headOf(state, [record]));
     if (others === undefined) return;
     for (const other of others) apply(state, other);
   }
-}
-
-/** The head once the record is there: applying it costs nothing, since the state is not read again unless it conflicts. */
-function headAfter(state: RunState, record: JournalRecord) {
-  const head = headOf(state);
-  if (record.kind === "question_answered")
-    return { ...head, status: "running" as const, openQuestions: head.openQuestions - 1 };
-  return state.ended === undefined ? { ...head, status: "running" as const } : head;
 }

@@ -282,7 +282,7 @@ export class Drive {
     const at = this.settings.clock.now();
     const begun = wanted.map(({ node, fact }) => ({ node, record: { ...fact, at } as JournalRecord }));
     const records = begun.map(({ record }) => record);
-    const others = await this.append(records, headOf(this.state, begun));
+    const others = await this.append(records, headOf(this.state, records));
     if (others !== undefined) {
       this.applyOthers(others);
       for (const { node, handle } of wanted) {
@@ -454,7 +454,7 @@ export class Drive {
   private async appendFirst(fact: Fact): Promise<void> {
     for (;;) {
       const record: JournalRecord = { ...fact, at: this.settings.clock.now() };
-      const others = await this.append([record], headOf(this.state));
+      const others = await this.append([record], headOf(this.state, [record]));
       if (others === undefined) return apply(this.state, record);
       this.applyOthers(others);
     }

@@ -96,7 +96,7 @@ export async function takeRun(
         return { ended: known };
       }
       const record: JournalRecord = { kind: "run_taken", driver, at: settings.clock.now() };
-      const others = await journal.append([record], { ...headOf(known), status: "running" });
+      const others = await journal.append([record], headOf(known, [record]));
       if (others === undefined) {
         apply(known, record);
         return { state: known, journal, lease, route: routeOf(known, settings, tools) };

@@ -1,6 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
-import { normalizeToolCalls, toAssistantMessage, toToolMessages } from "../../src/providers/index.js";
+import {
+  normalizeToolCalls,
+  type ProviderName,
+  toAssistantMessage,
+  toToolMessages,
+} from "../../src/providers/index.js";
 import { providerList } from "../../src/providers/list.js";
 
 // As the page says: the file, and an entry in the list.
@@ -37,7 +42,7 @@ describe("a provider added as the page says", () => {
 
   it("is answered", () => {
     // Its name is in the union of names once it is in the list.
-    const name: never = JSON.parse('"acme"');
+    const name: ProviderName = JSON.parse('"acme"');
     expect(toAssistantMessage(name, calls)).toEqual({ by: "model", reply: [{ invoke }] });
     const entry = { success: true, id: "r1", name: "lamp", arguments: null, flow: null, result: 1, content: "1" };
     expect(toToolMessages(name, calls, [entry])).toEqual([{ by: "tool", ref: "r1", text: "1", failed: false }]);

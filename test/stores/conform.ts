@@ -5,11 +5,14 @@ import {
   storeConformance,
 } from "../../src/testing/store-conformance.js";
 
+/** Runs the published cases, or those alone whose names match. */
 export function conform(
   makeStore: () => StoreUnderTest | Promise<StoreUnderTest>,
-  options?: StoreConformanceOptions,
+  options?: StoreConformanceOptions & { only?: RegExp },
 ): void {
   describe("conforms to RunStore", () => {
-    for (const { name, skipped, run } of storeConformance(makeStore, options)) test.skipIf(skipped)(name, run);
+    for (const { name, skipped, run } of storeConformance(makeStore, options)) {
+      if (options?.only?.test(name) ?? true) test.skipIf(skipped)(name, run, 60_000);
+    }
   });
 }

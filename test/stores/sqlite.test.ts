@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import type { JournalRecord } from "../../src/core/record.js";
 import type { RunHead } from "../../src/ports/run-store.js";
 import { type SqliteDatabase, sqliteStore } from "../../src/stores/sqlite.js";

@@ -21,7 +21,7 @@ export function parallel(plan: ParallelPlan): Container {
     close: () => ({}),
     result(step) {
       const result: Record<string, JsonValue> = {};
-      plan.steps.forEach((inner, index) => setOwn(result, inner.id, resultAt(step, index)));
+      for (const [index, inner] of plan.steps.entries()) setOwn(result, inner.id, resultAt(step, index));
       return Object.freeze(result);
     },
   };

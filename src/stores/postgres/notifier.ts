@@ -48,6 +48,20 @@ export function isPool(database: PostgresPool | PostgresClient): database is Pos
   return "totalCount" in database;
 }
 
+/** A client as it wants to be used: one query after another. */
+export function inTurn(client: PostgresClient): PostgresClient {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    query(query) {
+      const result = last.then(() => client.query(query));
+      last = result.catch(() => {});
+      return result;
+    },
+    on: client.on.bind(client),
+    removeListener: client.removeListener.bind(client),
+  };
+}
+
 export interface PostgresNotifier {
   watch(runId: string, onChange: () => void): () => void;
   /** Whether someone watches the run through this notifier. */

@@ -52,7 +52,7 @@ export const dataCases: readonly CaseDefinition[] = [
   {
     name: "data: a record keeps 10 MB",
     async check({ store, runId, head }) {
-      const large = recordOf("0123456789\n\"'\\\u{1F9F5}".repeat(625_000));
+      const large = recordOf(`${"0123456789abcdef".repeat(6)}\n"\\\u{1F9F5}`.repeat(100_000));
       await store.append(runId, 0, [large, recordOf("small")], head());
       expectSame(await collect(store.read(runId)), [large, recordOf("small")], "the journal");
     },

@@ -1,0 +1,108 @@
+import { expect } from "vitest";
+import type { JournalRecord } from "../../src/core/record.js";
+import type { RunResult } from "../../src/core/result.js";
+import type { WriteEntry } from "../../src/core/state.js";
+import { runId } from "./drive-sample.js";
+import type { World } from "./world.js";
+
+/** What must be the same of two runs of a sample, whatever happened to them. */
+export function outcomeOf(result: RunResult, world: World) {
+  const { status, output, error, undoErrors = [] } = result;
+  return {
+    status,
+    output,
+    error: error && { code: error.code, stepId: error.stepId, path: error.path },
+    undoErrors: undoErrors.map(({ path }) => path).sort(),
+    writes: result.writes.map(({ path, state, reason }) => ({ path, state, reason })).sort(byPath),
+    effects: world.effects.map(({ key }) => key).sort(),
+  };
+}
+
+function byPath(a: { path: string }, b: { path: string }): number {
+  return a.path < b.path ? -1 : 1;
+}
+
+/** What holds of every run that ended, whatever happened to it. */
+export function judge(result: RunResult, world: World, journal: readonly JournalRecord[]): void {
+  expect(["completed", "failed", "cancelled"]).toContain(result.status);
+  nothingTwice(world);
+  writesAreTrue(result, world);
+  if (result.status !== "completed") nothingLeftUndone(result, journal);
+  undoneNewestFirst(journal);
+}
+
+function nothingTwice(world: World): void {
+  const keys = world.effects.map(({ key }) => key);
+  expect(keys, "no effect twice").toEqual([...new Set(keys)]);
+}
+
+/** The result tells of every effect, and of no other. */
+function writesAreTrue(result: RunResult, world: World): void {
+  const told = new Set(result.writes.map(({ path }) => `${runId}:${path}`));
+  for (const { key } of world.effects) if (!key.endsWith("~undo")) expect([...told], "told").toContain(key);
+  for (const write of result.writes) {
+    const isApplied = world.has(`${runId}:${write.path}`);
+    const isUndone = undoPathsOf(write.path).some((path) => world.has(`${runId}:${path}`));
+    const real = `${isApplied ? "applied" : "not applied"}${isUndone ? ", undone" : ""}`;
+    expect(allowed[write.state], `${write.path} is told to be ${write.state}`).toContain(real);
+  }
+}
+
+const allowed: Record<WriteEntry["state"], readonly string[]> = {
+  done: ["applied"],
+  undone: ["applied, undone"],
+  undo_failed: ["applied"],
+  undo_in_doubt: ["applied", "applied, undone"],
+  rejected: ["not applied"],
+  failed: ["not applied"],
+  in_doubt: ["applied", "not applied"],
+};
+
+/** The paths of the undos that may cover a write: its own, and those of the containers around it. */
+function undoPathsOf(path: string): string[] {
+  const paths = [`${path}~undo`];
+  for (let end = path.length; end > 0; end--) {
+    if (path[end] === "/" || path[end] === "[" || path[end] === "#") paths.push(`${path.slice(0, end)}~undo`);
+  }
+  return paths;
+}
+
+/** After a run that failed or was cancelled, only what can't be undone is left. */
+function nothingLeftUndone(result: RunResult, journal: readonly JournalRecord[]): void {
+  const undoable = new Set(journal.flatMap((record) => ("undo" in record && record.undo ? [record.path] : [])));
+  for (const { path, state, reason } of result.writes) {
+    if (state === "done") expect(reason, `${path} is left done`).toBe("no_compensation");
+    if (state === "done") expect(undoable.has(path), `${path} could be undone`).toBe(false);
+  }
+}
+
+/** Within each scope's undo, the outcomes are taken newest first, each once. */
+function undoneNewestFirst(journal: readonly JournalRecord[]): void {
+  const outcomes = new Map<string, number>();
+  const undos = new Map<string, number>();
+  journal.forEach((record, seq) => {
+    if (record.kind === "completed" || record.kind === "failed") outcomes.set(record.path, seq);
+    if (record.kind === "write_intended" && record.path.endsWith("~undo") && !undos.has(record.path)) {
+      undos.set(record.path, seq);
+    }
+  });
+  const lastOf = new Map<string, number>();
+  for (const [undoPath, seq] of undos) {
+    const path = undoPath.slice(0, -"~undo".length);
+    const scope = scopeUndoing(path, seq, journal);
+    const outcome = outcomes.get(path) ?? Number.NaN;
+    const last = lastOf.get(scope) ?? Number.POSITIVE_INFINITY;
+    expect(outcome, `${undoPath} comes after those of later outcomes`).toBeLessThan(last);
+    lastOf.set(scope, outcome);
+  }
+}
+
+/** The innermost scope around a path that failed, by a record of its own, after the undo. */
+function scopeUndoing(path: string, seq: number, journal: readonly JournalRecord[]): string {
+  const ended = journal
+    .slice(seq)
+    .filter((record) => record.kind === "failed" || record.kind === "retried")
+    .map((record) => record.path)
+    .filter((scope) => path !== scope && (path.startsWith(scope.endsWith("/") ? scope : `${scope}/`) || path.startsWith(`${scope}[`) || path.startsWith(`${scope}#`)));
+  return ended.sort((a, b) => b.length - a.length)[0] ?? "";
+}

@@ -1,0 +1,34 @@
+import type { JsonValue } from "../../src/core/json.js";
+import type { Answer, Question } from "../../src/core/record.js";
+import type { PolicyDecision, PolicyWrite } from "../../src/ports/policy.js";
+import { behaviourOf, resultOf, type World } from "./world.js";
+
+/** How a person who can look into the world answers. */
+export function answerTo(question: Question, world: World): Answer {
+  switch (question.kind) {
+    case "input":
+      return { value: valueFor(question.stepId) };
+    case "approval":
+      return { decision: question.fields.no === true ? "reject" : "approve", by: "ada" };
+    case "in_doubt": {
+      const { path, attempt, tool, fields, runId } = question;
+      const key = `${runId}:${path}`;
+      const behaviour = behaviourOf(fields);
+      if (behaviour === "unknown") return { decision: "fail", by: "ada" };
+      if (world.has(key)) return { decision: "done", result: resultOf(tool, path, fields), by: "ada" };
+      const failed = world.arrived.has(`${key}#${attempt}`) && behaviour !== "refuse" && behaviour !== "lose_call";
+      return { decision: failed ? "not_applied" : "retry", by: "ada" };
+    }
+    default:
+      return question satisfies never;
+  }
+}
+
+export function valueFor(stepId: string): JsonValue {
+  return `the ${stepId}`;
+}
+
+/** A policy that decides as the person would. */
+export function approveAll({ fields }: PolicyWrite): PolicyDecision {
+  return fields.no === true ? "reject" : "approve";
+}
