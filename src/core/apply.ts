@@ -5,6 +5,8 @@ import { containerOf } from "./containers/index.js";
 import { type ErrorData, ToolweaveError } from "./errors.js";
 import { emit, emitQuestion, isoTime } from "./event.js";
 import type { JsonObject, JsonValue } from "./json.js";
+import { maskAt } from "./mask.js";
+import { inputView } from "./question-view.js";
 import type {
   Completed,
   Failed,
@@ -255,7 +257,7 @@ function replied(state: RunState, record: QuestionAnswered | QuestionExpired): v
   if (open === undefined) return;
   const { call, question } = open;
   const answer = record.kind === "question_answered" ? record.answer : undefined;
-  closeQuestion(state, call, answer === undefined ? { state: "expired" } : { state: "answered", answer });
+  closeQuestion(state, call, answer === undefined ? { state: "expired" } : { state: "answered", question, answer });
   const at = isoTime(state.updatedAt);
   call.reply = { question, answer, at };
   if (question.kind === "approval" && answer !== undefined && "decision" in answer && answer.decision === "approve") {
@@ -282,7 +284,8 @@ function intended(state: RunState, call: Call, record: WriteIntended): void {
     recordWrite(state, call, record);
     return emit(state, call, "started");
   }
-  const { tool, inputs: fields, decision } = record;
+  const { tool, decision } = record;
+  const fields = maskAt(record.inputs, record.masked);
   for (const write of call.entry.writes) {
     write.state = "undo_in_doubt";
     write.undo = { tool, fields, decidedBy: decision.by, decidedAt: decision.at };
@@ -301,8 +304,7 @@ function withheld(state: RunState, call: Call): void {
 
 function recordWrite(state: RunState, call: Call, record: WriteIntended): void {
   if (call.write === undefined) {
-    const { tool, inputs, decision } = record;
-    call.write = newWrite(call, tool, inputs, decision);
+    call.write = newWrite(call, record);
     addWrite(state, call.write);
   }
   call.write.state = "in_doubt";
@@ -310,15 +312,13 @@ function recordWrite(state: RunState, call: Call, record: WriteIntended): void {
 
 function newWrite(
   call: Call,
-  tool: string,
-  fields: WriteEntry["fields"],
-  decision: WriteIntended["decision"],
+  { tool, inputs, masked, decision }: Pick<WriteIntended, "tool" | "inputs" | "masked" | "decision">,
 ): WriteEntry {
   const entry: WriteEntry = {
     stepId: call.stepId,
     path: call.path,
     tool,
-    fields,
+    fields: maskAt(inputs, masked),
     decidedAt: decision.at,
     state: "in_doubt",
   };
@@ -350,10 +350,16 @@ function callCompleted(state: RunState, call: Call, record: Completed): void {
   if (call.write !== undefined) call.write.state = "done";
   const step = stepOf(call);
   keepUndo(state, call, step, record);
-  emit(state, call, "completed", { result });
+  emit(state, call, "completed", { result: resultView(call, result) });
+  drop(state, call);
   if (step === undefined) return call.owner.kind === "step" ? childEnded(state, call, call.owner, result) : undefined;
   const inputs = step.plan.inputsAreRead ? (call.write === undefined ? record.inputs : call.inputs) : undefined;
   stepEnded(state, step, inputs === undefined ? { result } : { result, inputs });
+}
+
+/** The result as people see it: only what a person gave has a schema that may keep it from them. */
+function resultView({ reply }: Call, result: JsonValue): JsonValue {
+  return reply?.question.kind === "input" ? inputView(reply.question, result) : result;
 }
 
 /** Remembers what a call did, to be undone if a scope above fails. */
@@ -437,8 +443,7 @@ function callFailed(state: RunState, call: Call, record: Failed): void {
   const step = stepOf(call);
   state.intended.delete(call);
   if (record.rejected !== undefined) {
-    const { tool, inputs, decision } = record.rejected;
-    if (call.write === undefined) addWrite(state, (call.write = newWrite(call, tool, inputs, decision)));
+    if (call.write === undefined) addWrite(state, (call.write = newWrite(call, record.rejected)));
     call.write.state = "rejected";
   } else if (call.write !== undefined) {
     const states = { applied: "done", in_doubt: "in_doubt", not_applied: "failed", refused: "failed" } as const;

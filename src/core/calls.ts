@@ -1,5 +1,5 @@
-import type { CompensationPlan, HandlerPlan, StepPlan } from "./plan.js";
 import { pointerTo } from "./path.js";
+import type { CompensationPlan, HandlerPlan, StepPlan } from "./plan.js";
 import type { CompiledTemplate } from "./template.js";
 
 /** One place of a document that names a tool or a workflow. */
@@ -54,7 +54,9 @@ function actionSites({ action }: StepPlan, pointer: string): CallSite[] {
     case "repeat":
       return [site("workflow", action.workflow, `${pointer}/repeat`, action.inputs, ["state", "iteration"])];
     case "tool_dispatch":
-      return [...action.handlers].map(([name, handler]) => handlerSite(handler, pointer + pointerTo(["tool_dispatch", "tools", name])));
+      return [...action.handlers].map(([name, handler]) =>
+        handlerSite(handler, pointer + pointerTo(["tool_dispatch", "tools", name])),
+      );
     default:
       return [];
   }
@@ -62,7 +64,9 @@ function actionSites({ action }: StepPlan, pointer: string): CallSite[] {
 
 function handlerSite(handler: HandlerPlan, pointer: string): CallSite {
   const [kind, name, key] =
-    handler.kind === "tool" ? (["tool", handler.tool, "tool"] as const) : (["workflow", handler.workflow, "flow"] as const);
+    handler.kind === "tool"
+      ? (["tool", handler.tool, "tool"] as const)
+      : (["workflow", handler.workflow, "flow"] as const);
   return { kind, name, pointer: `${pointer}/${key}`, inputsPointer: `${pointer}/input`, laid: [] };
 }
 
@@ -70,6 +74,12 @@ function undoSite({ tool, inputs }: CompensationPlan, pointer: string): CallSite
   return site("tool", tool, pointer, inputs);
 }
 
-function site(kind: CallSite["kind"], name: string, pointer: string, inputs: CompiledTemplate, laid: readonly string[] = []): CallSite {
+function site(
+  kind: CallSite["kind"],
+  name: string,
+  pointer: string,
+  inputs: CompiledTemplate,
+  laid: readonly string[] = [],
+): CallSite {
   return { kind, name, pointer: `${pointer}/${kind}`, inputs, inputsPointer: `${pointer}/inputs`, laid };
 }

@@ -1,7 +1,6 @@
 import { type CallSite, callSites, stepSites } from "./calls.js";
-import { type Definition, definitionOf } from "./define.js";
+import { type Definition, definitionOf, readDefinition } from "./define.js";
 import type { Workflow } from "./document.js";
-import { type Effect, type Effects, effectOfSteps, noEffect } from "./write-effects.js";
 import { DefinitionError, type ErrorCode, type Problem } from "./errors.js";
 import { inputProblems } from "./input-reads.js";
 import { literalIssues } from "./literal-inputs.js";
@@ -9,6 +8,7 @@ import { nearest } from "./nearest.js";
 import { inDocumentOrder } from "./problem-order.js";
 import type { Validator } from "./schema.js";
 import { warningsOf } from "./warnings.js";
+import { type Effect, type Effects, effectOfSteps, noEffect } from "./write-effects.js";
 
 /** What a check knows of a published tool. */
 export interface PublishedTool {
@@ -98,19 +98,15 @@ class Checker implements Effects {
   /** What is known of a workflow that has been inspected; nothing of one that is not there, or calls itself. */
   private called(name: string, caller: Definition): Pick<Inspection, "writes" | "effect"> {
     const definition = this.find(name, caller);
-    const inspection = definition instanceof DefinitionError || definition === undefined ? undefined : this.inspections.get(definition);
+    const inspection =
+      definition instanceof DefinitionError || definition === undefined ? undefined : this.inspections.get(definition);
     return inspection ?? { writes: false, effect: noEffect };
   }
 
   private find(name: string, caller: Definition): Definition | DefinitionError | undefined {
-    const workflow = caller.embedded.get(name) ?? (name === this.root.plan.name ? this.root.workflow : this.workflows.get(name));
-    if (workflow === undefined) return undefined;
-    try {
-      return definitionOf(workflow);
-    } catch (error) {
-      if (error instanceof DefinitionError) return error;
-      throw error;
-    }
+    if (!caller.embedded.has(name) && name === this.root.plan.name) return this.root;
+    const workflow = caller.embedded.get(name) ?? this.workflows.get(name);
+    return workflow === undefined ? undefined : readDefinition(workflow);
   }
 
   private toolProblems(call: CallSite): Problem[] {
@@ -128,10 +124,22 @@ class Checker implements Effects {
     const start = this.trail.indexOf(called);
     if (start !== -1) {
       const circle = [...this.trail.slice(start), called].map(({ plan }) => plan.name).join(" → ");
-      return [{ code: "WORKFLOW_CYCLE", message: `${subject} calls itself in a circle: ${circle}. Break it, or use repeat.`, pointer }];
+      return [
+        {
+          code: "WORKFLOW_CYCLE",
+          message: `${subject} calls itself in a circle: ${circle}. Break it, or use repeat.`,
+          pointer,
+        },
+      ];
     }
     if (this.trail.length >= maxDepth) {
-      return [{ code: "LIMIT_REACHED", message: `${subject} lies more than ${maxDepth} calls deep: call it more directly.`, pointer }];
+      return [
+        {
+          code: "LIMIT_REACHED",
+          message: `${subject} lies more than ${maxDepth} calls deep: call it more directly.`,
+          pointer,
+        },
+      ];
     }
     const issues = inputIssues(call, called.plan.input, `the workflow ${JSON.stringify(name)}`);
     return [...told(subject, this.inspect(called).problems, pointer), ...issues];
@@ -140,7 +148,8 @@ class Checker implements Effects {
   private unknown(code: ErrorCode, noun: string, { name, pointer }: CallSite, known: Iterable<string>): Problem {
     this.hints++;
     const near = this.hints > maxHints ? undefined : nearest(name, known);
-    const hint = near === undefined ? "Publish it, or name one that is there." : `Did you mean ${JSON.stringify(near)}?`;
+    const hint =
+      near === undefined ? "Publish it, or name one that is there." : `Did you mean ${JSON.stringify(near)}?`;
     return { code, message: `${noun} ${JSON.stringify(name)} is not there. ${hint}`, pointer };
   }
 }
@@ -148,13 +157,21 @@ class Checker implements Effects {
 /** The problems of a workflow that is called, at the place that calls it. */
 function told(subject: string, problems: readonly Problem[], pointer: string): Problem[] {
   return problems.slice(0, maxToldProblems).map((problem) => {
-    return { code: problem.code, message: `${subject} has a problem at ${problem.pointer || "/"}: ${problem.message}`, pointer };
+    return {
+      code: problem.code,
+      message: `${subject} has a problem at ${problem.pointer || "/"}: ${problem.message}`,
+      pointer,
+    };
   });
 }
 
 function inputIssues(call: CallSite, schema: Validator | undefined, receiver: string): Problem[] {
   if (schema === undefined || call.inputs === undefined) return [];
   return literalIssues(schema, call.inputs.node, call.laid).map(({ message, pointer }) => {
-    return { code: "INVALID_INPUT", message: `What is given to ${receiver} does not fit: ${message}`, pointer: call.inputsPointer + pointer };
+    return {
+      code: "INVALID_INPUT",
+      message: `What is given to ${receiver} does not fit: ${message}`,
+      pointer: call.inputsPointer + pointer,
+    };
   });
 }

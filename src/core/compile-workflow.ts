@@ -8,11 +8,23 @@ import {
   type StepDocument,
   type WorkflowDocument,
 } from "./document.js";
-import { type Problem, ToolweaveError } from "./errors.js";
+import { errorText, type Problem } from "./errors.js";
+import { property } from "./foreign.js";
 import { isJsonObject } from "./json.js";
 import { toJson } from "./json-literal.js";
 import { pointerTo } from "./path.js";
-import type { ActionPlan, AskPlan, CompensationPlan, DispatchPlan, FallbackPlan, ForEachPlan, HandlerPlan, RepeatPlan, StepPlan, WorkflowPlan } from "./plan.js";
+import type {
+  ActionPlan,
+  AskPlan,
+  CompensationPlan,
+  DispatchPlan,
+  FallbackPlan,
+  ForEachPlan,
+  HandlerPlan,
+  RepeatPlan,
+  StepPlan,
+  WorkflowPlan,
+} from "./plan.js";
 import { below, type Place, type Read, Reading } from "./reading.js";
 import { compileSchema, type Schema, type Validator } from "./schema.js";
 import type { Root } from "./template.js";
@@ -109,7 +121,11 @@ class Compiler {
     return plan;
   }
 
-  private compensation(compensate: CompensateDocument | undefined, step: StepDocument, place: Place): CompensationPlan | undefined {
+  private compensation(
+    compensate: CompensateDocument | undefined,
+    step: StepDocument,
+    place: Place,
+  ): CompensationPlan | undefined {
     if (compensate === undefined) return undefined;
     return {
       tool: compensate.tool,
@@ -132,7 +148,8 @@ class Compiler {
 
   private action(step: StepDocument, place: Place): ActionPlan {
     const { tool, workflow, tool_dispatch, repeat, for_each, parallel, ask, sleep_ms, run } = step;
-    if (tool !== undefined) return { kind: "tool", tool, inputs: this.reading.inputs(step.inputs, below(place, "inputs")) };
+    if (tool !== undefined)
+      return { kind: "tool", tool, inputs: this.reading.inputs(step.inputs, below(place, "inputs")) };
     if (workflow !== undefined) {
       return { kind: "workflow", workflow, inputs: this.reading.inputs(step.inputs, below(place, "inputs")) };
     }
@@ -174,7 +191,11 @@ class Compiler {
     const schema = this.schema(ask.schema, `${place.pointer}/schema`);
     const value = toJson(ask.default);
     for (const issue of ask.default === undefined ? [] : (schema?.validateJson(value) ?? [])) {
-      this.reading.report("INVALID_INPUT", `The default does not fit the schema: ${issue.message}`, `${place.pointer}/default${issue.pointer}`);
+      this.reading.report(
+        "INVALID_INPUT",
+        `The default does not fit the schema: ${issue.message}`,
+        `${place.pointer}/default${issue.pointer}`,
+      );
     }
     return {
       kind: "ask",
@@ -220,8 +241,7 @@ class Compiler {
       if (validator.isCode) this.hasCode = true;
       return validator;
     } catch (error) {
-      if (!(error instanceof ToolweaveError)) throw error;
-      this.reading.report("INVALID_SCHEMA", error.message, pointer + (error.pointer ?? ""));
+      this.reading.report("INVALID_SCHEMA", errorText(error), pointer + String(property(error, "pointer")));
       return undefined;
     }
   }

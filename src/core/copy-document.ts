@@ -1,5 +1,5 @@
 import { isPlainObject, isWorkflow } from "./document.js";
-import { DefinitionError, type Problem } from "./errors.js";
+import type { Problem } from "./errors.js";
 import { defaultJsonLimits } from "./json.js";
 import { pointerTo } from "./path.js";
 import { isStandardSchema } from "./schema.js";
@@ -10,13 +10,15 @@ type Place = readonly (string | number)[];
 
 /**
  * A deep copy of a document that anyone may have made: each property is read once, and what is not JSON is left out and
- * reported. Functions, Standard Schemas and workflows are kept as they are, where a document may hold them.
- *
- * @throws DefinitionError for a document beyond the default size of a value.
+ * reported. Functions, Standard Schemas and workflows are kept as they are, where a document may hold them. Of one
+ * beyond the default size of a value there is no copy.
  */
 export function copyDocument(document: unknown): { copy: unknown; problems: Problem[] } {
   const copier = new Copier();
-  return { copy: copier.copy(document), problems: copier.problems };
+  const copy = copier.copy(document);
+  if (!copier.isFull) return { copy, problems: copier.problems };
+  const message = `The document is too large: it exceeds ${maxBytes} bytes. Hand large values over as input.`;
+  return { copy: undefined, problems: [{ code: "INVALID_DOCUMENT", message, pointer: "" }] };
 }
 
 class Copier {
@@ -26,8 +28,12 @@ class Copier {
   private readonly ancestors: object[] = [];
   private size = 0;
 
+  get isFull(): boolean {
+    return this.size > maxBytes;
+  }
+
   copy(value: unknown): unknown {
-    this.grow(typeof value === "string" ? value.length + 2 : 1);
+    this.size += typeof value === "string" ? value.length + 2 : 1;
     switch (typeof value) {
       case "string":
       case "boolean":
@@ -56,8 +62,7 @@ class Copier {
       const type = Object.prototype.toString.call(value).slice("[object ".length, -1);
       if (isSchema || type !== "Object") return this.refuse(`its type is ${isSchema ? "Standard Schema" : type}`);
       return this.copyProperties(value);
-    } catch (error) {
-      if (error instanceof DefinitionError) throw error;
+    } catch {
       this.place.length = depth;
       return this.refuse("reading it failed");
     } finally {
@@ -67,16 +72,17 @@ class Copier {
 
   private copyArray(value: readonly unknown[]): unknown[] {
     // A sparse array of any length is refused unread.
-    this.grow(value.length);
+    this.size += value.length;
     const copy: unknown[] = [];
-    for (let index = 0; index < value.length; index++) copy.push(this.copyWithin(value, index) ?? null);
+    for (let index = 0; index < value.length && !this.isFull; index++) copy.push(this.copyWithin(value, index) ?? null);
     return copy;
   }
 
   private copyProperties(value: object): object {
     const copy: Record<string, unknown> = {};
     for (const key of Object.keys(value)) {
-      this.grow(key.length + 2);
+      if (this.isFull) break;
+      this.size += key.length + 2;
       const property = this.copyWithin(value, key);
       if (property === undefined) continue;
       if (key === "__proto__") Object.defineProperty(copy, key, { value: property, enumerable: true });
@@ -90,13 +96,6 @@ class Copier {
     const copy = this.copy(Reflect.get(holder, key));
     this.place.pop();
     return copy;
-  }
-
-  private grow(size: number): void {
-    this.size += size;
-    if (this.size <= maxBytes) return;
-    const message = `The document is too large: it exceeds ${maxBytes} bytes. Hand large values over as input.`;
-    throw new DefinitionError(message, [{ code: "INVALID_DOCUMENT", message, pointer: "" }]);
   }
 
   private refuse(reason: string): undefined {

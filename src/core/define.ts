@@ -31,7 +31,7 @@ export function defineWorkflow<const S extends Schema = JsonSchema>(
   document: WorkflowDocument<S>,
 ): Workflow<InferInput<S>>;
 export function defineWorkflow(document: WorkflowDocument): Workflow {
-  return (definitions.get(document) ?? define(document)).workflow;
+  return (definitions.get(document) ?? orThrow(define(document))).workflow;
 }
 
 /** The workflow's plan, compiled once. A document, or a workflow of another copy of the package, is defined first. */
@@ -44,25 +44,35 @@ export function embeddedWorkflows(workflow: WorkflowDocument): readonly Workflow
   return [...definitionOf(workflow).embedded.values()];
 }
 
-export function definitionOf(workflow: object): Definition {
+export function definitionOf(workflow: WorkflowDocument): Definition {
+  return orThrow(readDefinition(workflow));
+}
+
+/** What a workflow is known as, or what is wrong with it. */
+export function readDefinition(workflow: object): Definition | DefinitionError {
   const known = definitions.get(workflow);
   if (known !== undefined) return known;
   const definition = define(workflow);
-  if (isWorkflow(workflow)) definitions.set(workflow, definition);
+  if (isWorkflow(workflow) && !(definition instanceof DefinitionError)) definitions.set(workflow, definition);
   return definition;
 }
 
-function define(document: unknown): Definition {
+function orThrow(definition: Definition | DefinitionError): Definition {
+  if (definition instanceof DefinitionError) throw definition;
+  return definition;
+}
+
+function define(document: unknown): Definition | DefinitionError {
   const { copy, problems } = copyDocument(document);
   const notJson = new Set(problems.map(({ pointer }) => pointer));
   problems.push(...takeOutFaults(copy).filter(({ pointer }) => !notJson.has(pointer)));
-  if (!isPlainObject(copy)) throw definitionError(copy, problems);
-  // Where a fault was taken out, the type lies, and the problem is thrown below.
+  if (!isPlainObject(copy)) return definitionError(copy, problems);
+  // Where a fault was taken out, the type says too much; the problem is given below.
   const sound = copy as unknown as WorkflowDocument;
   const embedded = new Map<string, Workflow>();
   const compiled = compileWorkflow(sound, embedInto(embedded, sound.name, problems));
   problems.push(...compiled.problems);
-  if (problems.length > 0) throw definitionError(copy, problems);
+  if (problems.length > 0) return definitionError(copy, problems);
   Object.defineProperty(copy, workflowBrand, { value: true });
   freezeDocument(copy);
   const workflow = copy as unknown as Workflow;
@@ -74,22 +84,21 @@ function define(document: unknown): Definition {
 /** Two workflows of one name can't stand in one document, since a plan knows them by name. */
 function embedInto(embedded: Map<string, Workflow>, ownName: string, problems: Problem[]): Embed {
   return (flow, pointer) => {
-    try {
-      const { workflow, plan, embedded: within } = definitionOf(flow);
-      for (const [name, each] of [[workflow.name, workflow] as const, ...within]) {
-        const other = embedded.get(name);
-        if (other === undefined && name !== ownName) embedded.set(name, each);
-        else if (other === undefined || !areSame(other, each)) {
-          const message = `Workflow ${JSON.stringify(name)} stands for two different workflows here: give each its own name.`;
-          problems.push({ code: "DUPLICATE_WORKFLOW", message, pointer });
-        }
-      }
-      return { name: workflow.name, hasCode: plan.hasCode };
-    } catch (error) {
-      if (!(error instanceof DefinitionError)) throw error;
-      for (const problem of error.problems) problems.push({ ...problem, pointer: pointer + problem.pointer });
+    const definition = readDefinition(flow);
+    if (definition instanceof DefinitionError) {
+      for (const problem of definition.problems) problems.push({ ...problem, pointer: pointer + problem.pointer });
       return undefined;
     }
+    const { workflow, plan, embedded: within } = definition;
+    for (const [name, each] of [[workflow.name, workflow] as const, ...within]) {
+      const other = embedded.get(name);
+      if (other === undefined && name !== ownName) embedded.set(name, each);
+      else if (other === undefined || !areSame(other, each)) {
+        const message = `Workflow ${JSON.stringify(name)} stands for two different workflows here: give each its own name.`;
+        problems.push({ code: "DUPLICATE_WORKFLOW", message, pointer });
+      }
+    }
+    return { name: workflow.name, hasCode: plan.hasCode };
   };
 }
 

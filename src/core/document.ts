@@ -83,22 +83,32 @@ const tool = z
   .refine((text) => !text.includes("{{"), { message: be.tool, params: { code: "INVALID_TEMPLATE" } });
 const text = z.string(be.text);
 const value = z.custom<JsonLiteral>((given) => given !== undefined, be.value);
-const inputs = z.custom<InputsDocument>((given) => isPlainObject(given) || typeof given === "string", be.inputs).optional();
+const inputs = z
+  .custom<InputsDocument>((given) => isPlainObject(given) || typeof given === "string", be.inputs)
+  .optional();
 const condition = z.custom<ConditionDocument>((given) => given !== undefined, be.value);
 const duration = wholeNumber(0, maxDurationMs, be.duration);
 const timeout = wholeNumber(1, maxDurationMs, be.timeout).optional();
 const retries = wholeNumber(0, 3, be.retries).optional();
-const onError = z.custom<OnErrorDocument>((given) => given === "fail_fast" || given === "ignore", be.onError).optional();
+const onError = z
+  .custom<OnErrorDocument>((given) => given === "fail_fast" || given === "ignore", be.onError)
+  .optional();
 const schema = z.custom<Schema>(
   (given) => typeof given === "boolean" || typeof given === "function" || isPlainObject(given),
   be.schema,
 );
 
+/** An object with these keys only. Of an unknown key the message lists those that are known. */
+function strict<T extends z.ZodRawShape>(shape: T) {
+  const keys = Object.keys(shape).join(", ");
+  return z.strictObject(shape, { error: ({ code }) => (code === "unrecognized_keys" ? keys : "an object") });
+}
+
 function wholeNumber(min: number, max: number, expected: string) {
   return z.int(expected).min(min, expected).max(max, expected);
 }
 
-const compensateSchema = z.strictObject({
+const compensateSchema = strict({
   tool,
   inputs,
   retries,
@@ -106,16 +116,16 @@ const compensateSchema = z.strictObject({
   if_in_doubt: z.boolean("true or false").optional(),
 });
 
-const fallbackSchema = z.strictObject({ tool, inputs, compensate: compensateSchema.optional() });
+const fallbackSchema = strict({ tool, inputs, compensate: compensateSchema.optional() });
 
-const askSchema = z.strictObject({
+const askSchema = strict({
   prompt: text,
   schema: schema.optional(),
   expires_after_ms: timeout,
   default: value.optional(),
 });
 
-const repeatSchema = z.strictObject({
+const repeatSchema = strict({
   workflow: name,
   inputs,
   state: value,
@@ -124,7 +134,7 @@ const repeatSchema = z.strictObject({
   delay_ms: duration.optional(),
 });
 
-const forEachSchema = z.strictObject({
+const forEachSchema = strict({
   items: value,
   workflow: name,
   inputs,
@@ -132,13 +142,15 @@ const forEachSchema = z.strictObject({
   on_error: onError,
 });
 
-const handlerSchema = z.strictObject({
-  flow: z.custom<string | Workflow>((given) => isName(given) || isPlainObject(given), `a workflow, or its name: ${be.name}`).optional(),
+const handlerSchema = strict({
+  flow: z
+    .custom<string | Workflow>((given) => isName(given) || isPlainObject(given), `a workflow, or its name: ${be.name}`)
+    .optional(),
   tool: tool.optional(),
   input: z.custom<{ readonly [key: string]: JsonLiteral }>(isPlainObject, "an object of mappings").optional(),
 });
 
-const dispatchSchema = z.strictObject({
+const dispatchSchema = strict({
   source_key: text.min(1, "text that is not empty").optional(),
   tools: z.record(z.string(), handlerSchema, "an object of handlers, by the name of the tool"),
   output_key: text.min(1, "text that is not empty").optional(),
@@ -166,22 +178,6 @@ const stepShape = {
   run: z.custom<RunFunction>((given) => typeof given === "function", "a function, which only code can give").optional(),
 };
 
-const stepSchema = z.strictObject({
-  ...stepShape,
-  get parallel(): z.ZodOptional<z.ZodArray<z.ZodType<StepDocument>>> {
-    return z.array(stepSchema, be.steps).min(1, be.steps).optional();
-  },
-});
-
-export const workflowSchema = z.strictObject({
-  name,
-  steps: z.array(stepSchema, be.steps).min(1, be.steps),
-  description: text.optional(),
-  input_schema: schema.optional(),
-  output: value.optional(),
-  timeout_ms: timeout,
-});
-
 /** What of a step says what it does: exactly one of these. */
 export const stepKinds = [
   "tool",
@@ -194,6 +190,24 @@ export const stepKinds = [
   "sleep_ms",
   "run",
 ] as const;
+
+export const stepKeys: readonly string[] = [...Object.keys(stepShape), "parallel"];
+
+const stepSchema = strict({
+  ...stepShape,
+  get parallel(): z.ZodOptional<z.ZodArray<z.ZodType<StepDocument>>> {
+    return z.array(stepSchema, be.steps).min(1, be.steps).optional();
+  },
+});
+
+export const workflowSchema = strict({
+  name,
+  steps: z.array(stepSchema, be.steps).min(1, be.steps),
+  description: text.optional(),
+  input_schema: schema.optional(),
+  output: value.optional(),
+  timeout_ms: timeout,
+});
 
 export interface CompensateDocument extends Readonly<z.input<typeof compensateSchema>> {}
 export interface FallbackDocument extends Readonly<z.input<typeof fallbackSchema>> {}
@@ -218,8 +232,8 @@ export interface WorkflowDocument<S extends Schema = Schema>
 /** What `defineWorkflow` puts on a workflow, out of sight of JSON; the same in every copy of the package. */
 export const workflowBrand = Symbol.for("toolweave.workflow");
 
-export function isWorkflow(value: object): value is Workflow {
-  return workflowBrand in value;
+export function isWorkflow(value: unknown): value is Workflow {
+  return typeof value === "object" && value !== null && workflowBrand in value;
 }
 
 declare const inputType: unique symbol;

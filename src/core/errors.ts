@@ -180,7 +180,10 @@ export class ConflictError extends ToolweaveError {
   override readonly name = "ConflictError";
 
   constructor(runId: string, expectedSeq: number) {
-    super("STORE_CONFLICT", `Run ${runId}: other records than the ${expectedSeq} expected are there. Read the journal again.`);
+    super(
+      "STORE_CONFLICT",
+      `Run ${runId}: other records than the ${expectedSeq} expected are there. Read the journal again.`,
+    );
   }
 }
 

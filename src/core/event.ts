@@ -1,3 +1,4 @@
+import { questionView } from "./question-view.js";
 import type { Question } from "./record.js";
 import type { StepEvent, StepStatus } from "./run-event.js";
 import type { RunState } from "./state.js";
@@ -11,19 +12,20 @@ interface Place {
 /** Makes a step event of the record that is being applied. */
 export function emit(
   state: RunState,
-  place: Place,
+  { stepId, path, attempt }: Place,
   status: StepStatus,
-  more: Pick<StepEvent, "result" | "error" | "delayMs" | "willUndo"> = {},
+  more?: Pick<StepEvent, "result" | "error" | "delayMs" | "willUndo">,
 ): void {
   if (!state.settings.emits) return;
-  const { stepId, path, attempt } = place;
-  const base = { type: "step", runId: state.runId, at: isoTime(state.updatedAt), seq: state.seq } as const;
-  state.events.push({ ...base, status, stepId, path, attempt, ...more });
+  const { runId, seq } = state;
+  const event: StepEvent = { type: "step", runId, at: isoTime(state.updatedAt), seq, status, stepId, path, attempt };
+  if (more !== undefined) Object.assign(event, more);
+  state.events.push(event);
 }
 
 export function emitQuestion(state: RunState, question: Question): void {
   if (!state.settings.emits) return;
-  state.events.push({ type: "question", at: isoTime(state.updatedAt), seq: state.seq, ...question });
+  state.events.push({ type: "question", at: isoTime(state.updatedAt), seq: state.seq, ...questionView(question) });
 }
 
 let lastTime = Number.NaN;

@@ -1,12 +1,13 @@
 import { enterFlow } from "./advance.js";
-import { definitionOf } from "./define.js";
-import { isWorkflow, type Workflow } from "./document.js";
-import { ToolweaveError } from "./errors.js";
-import { canonicalJson, freezeJson, type JsonValue } from "./json.js";
+import { readDefinition } from "./define.js";
+import type { Workflow } from "./document.js";
+import { DefinitionError, ToolweaveError } from "./errors.js";
+import { isoTime } from "./event.js";
+import { canonicalJson } from "./json.js";
 import type { WorkflowPlan } from "./plan.js";
 import { type DocumentSnapshot, type JournalRecord, journalVersion, type RunStarted } from "./record.js";
-import { isStandardSchema } from "./schema.js";
 import { newFlow, Queue, type RunSettings, type RunState } from "./state.js";
+import { documentJson, storedDocument, withoutCode } from "./stored-document.js";
 
 /** How a journal is read when nobody drives it. */
 export const readSettings: RunSettings = {
@@ -32,7 +33,7 @@ export function beginRun(
     settings,
     identity: started.identity,
     documents: started.documents,
-    createdAt: record.at,
+    createdAt: isoTime(record.at),
     root,
     nodes: new Map(),
     ready: new Queue(),
@@ -71,20 +72,33 @@ function asRunStarted(record: JournalRecord): RunStarted {
   return record;
 }
 
-/** The plans of the workflows as the run began with them; those with code are taken from what is given. */
+/**
+ * The plans of the workflows as the run began with them; those with code are taken from what is given.
+ *
+ * @throws ToolweaveError `CODE_REQUIRED` where one with code is not given.
+ */
 export function plansOf(record: JournalRecord, workflows: readonly Workflow[]): Map<string, WorkflowPlan> {
   const given = new Map(workflows.map((workflow) => [workflow.name, workflow]));
-  return new Map(
-    asRunStarted(record).documents.map((snapshot) => {
-      const { name, document, code } = snapshot;
-      return [name, definitionOf(code ? codeOf(snapshot, given.get(name)) : asDocument(document)).plan];
-    }),
+  return eachPlan(record, (snapshot) =>
+    snapshot.code ? codeOf(snapshot, given.get(snapshot.name)) : storedDocument(snapshot.document),
   );
 }
 
-function asDocument(document: JsonValue): object {
-  if (typeof document === "object" && document !== null) return document;
-  throw new ToolweaveError("INVALID_JOURNAL", "The journal holds a workflow document that is no object.");
+/** The plans to read a run by, not to drive it: code in them is not needed. */
+export function plansToRead(record: JournalRecord): Map<string, WorkflowPlan> {
+  return eachPlan(record, ({ document, code }) => (code ? withoutCode(document) : storedDocument(document)));
+}
+
+function eachPlan(record: JournalRecord, documentOf: (snapshot: DocumentSnapshot) => object): Map<string, WorkflowPlan> {
+  return new Map(
+    asRunStarted(record).documents.map((snapshot) => {
+      const definition = readDefinition(documentOf(snapshot));
+      if (!(definition instanceof DefinitionError)) return [snapshot.name, definition.plan];
+      throw new ToolweaveError("INVALID_JOURNAL", `The journal holds a workflow ${snapshot.name} that does not check.`, {
+        cause: definition,
+      });
+    }),
+  );
 }
 
 function codeOf(snapshot: DocumentSnapshot, given: Workflow | undefined): Workflow {
@@ -94,13 +108,4 @@ function codeOf(snapshot: DocumentSnapshot, given: Workflow | undefined): Workfl
     "CODE_REQUIRED",
     `Workflow ${snapshot.name} holds code, which a journal can't keep, and ${why}. Pass it in options.workflows.`,
   );
-}
-
-/** A workflow's document as a journal keeps it: code in it is `null`, and a workflow that it holds is its name. */
-export function documentJson(workflow: Workflow): JsonValue {
-  const text = JSON.stringify(workflow, (_key, value: unknown) => {
-    if (typeof value === "object" && value !== null && value !== workflow && isWorkflow(value)) return value.name;
-    return typeof value === "function" || isStandardSchema(value) ? null : value;
-  });
-  return freezeJson(JSON.parse(text) as JsonValue);
 }

@@ -34,9 +34,10 @@ const holders: ReadonlyMap<string, readonly Way[]> = new Map<string, readonly Wa
   ["dependencies", ["map", "names"]],
 ]);
 
-/** A schema within another: `path` leads there from the one that holds it. */
+/** A schema within another: under a keyword, and there by name or index where the keyword holds several. */
 export interface Subschema {
-  readonly path: readonly string[];
+  readonly keyword: string;
+  readonly name?: string;
   readonly schema: JsonSchema;
 }
 
@@ -45,15 +46,15 @@ export function* subschemas(schema: JsonObject): Generator<Subschema> {
   for (const [keyword, value] of Object.entries(schema)) {
     const ways = holders.get(keyword);
     if (ways === undefined) continue;
-    if (ways.includes("schema") && isJsonSchema(value)) yield { path: [keyword], schema: value };
+    if (ways.includes("schema") && isJsonSchema(value)) yield { keyword, schema: value };
     else if (ways.includes("list") && isJsonArray(value)) yield* within(keyword, value);
     else if (ways.includes("map") && isJsonObject(value)) yield* within(keyword, value);
   }
 }
 
 function* within(keyword: string, holder: readonly JsonValue[] | JsonObject): Generator<Subschema> {
-  for (const [key, schema] of Object.entries<JsonValue>(holder)) {
-    if (isJsonSchema(schema)) yield { path: [keyword, key], schema };
+  for (const [name, schema] of Object.entries<JsonValue>(holder)) {
+    if (isJsonSchema(schema)) yield { keyword, name, schema };
   }
 }
 
@@ -85,10 +86,19 @@ const shapes: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ["writeOnly", flag],
   ["$recursiveAnchor", flag],
   ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"].map((keyword) => [keyword, number] as const),
-  ...["minLength", "maxLength", "minItems", "maxItems", "minContains", "maxContains", "minProperties", "maxProperties"].map(
-    (keyword) => [keyword, count] as const,
+  ...[
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minContains",
+    "maxContains",
+    "minProperties",
+    "maxProperties",
+  ].map((keyword) => [keyword, count] as const),
+  ...["pattern", "format", "$ref", "$recursiveRef", "$id", "$anchor", "title", "description"].map(
+    (keyword) => [keyword, text] as const,
   ),
-  ...["pattern", "format", "$ref", "$recursiveRef", "$id", "$anchor", "title", "description"].map((keyword) => [keyword, text] as const),
 ]);
 
 function isType(value: JsonValue): boolean {
@@ -106,7 +116,9 @@ export function keywordFault(keyword: string, value: JsonValue): string | undefi
   if (shape !== undefined) return shape[0](value) ? undefined : `must be ${shape[1]}`;
   const ways = holders.get(keyword);
   if (ways === undefined) return undefined;
-  const isSchemaOrNames = ways.includes("names") ? (entry: JsonValue) => isJsonSchema(entry) || isNames(entry) : isJsonSchema;
+  const isSchemaOrNames = ways.includes("names")
+    ? (entry: JsonValue) => isJsonSchema(entry) || isNames(entry)
+    : isJsonSchema;
   if (ways.includes("schema") && isJsonSchema(value)) return undefined;
   if (ways.includes("list") && isJsonArray(value) && value.every(isJsonSchema)) return undefined;
   if (ways.includes("map") && isJsonObject(value) && Object.values(value).every(isSchemaOrNames)) return undefined;

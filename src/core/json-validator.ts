@@ -1,6 +1,7 @@
-import { dereference, format, type OutputUnit, type Schema as LooseSchema, validate } from "@cfworker/json-schema";
-import { errorText, isToolweaveError, ToolweaveError } from "./errors.js";
-import { copyJson, defaultJsonLimits, isJsonObject, type JsonValue, normalizeJson } from "./json.js";
+import { dereference, format, type Schema as LooseSchema, type OutputUnit, validate } from "@cfworker/json-schema";
+import { errorText, ToolweaveError } from "./errors.js";
+import { property } from "./foreign.js";
+import { copyJson, defaultJsonLimits, type JsonValue, normalizeJson } from "./json.js";
 import { isJsonSchema, type JsonSchema, keywordFault, subschemas } from "./json-schema.js";
 import { pointerTo } from "./path.js";
 import { boundPattern } from "./pattern.js";
@@ -70,8 +71,7 @@ function readSchema(given: unknown): JsonSchema {
     const schema = normalizeJson(given, defaultJsonLimits);
     if (isJsonSchema(schema)) return schema;
   } catch (error) {
-    if (!isToolweaveError(error)) throw error;
-    throw fault(error.pointer ?? "", error.message);
+    throw fault(String(property(error, "pointer")), errorText(error));
   }
   throw fault("", "A schema must be an object or a boolean.");
 }
@@ -97,12 +97,14 @@ function prepare(root: Part, lookup: Lookup): void {
     const { part, pointer } = next;
     if (typeof part === "boolean" || reached.has(part)) continue;
     reached.add(part);
-    if (!isJsonObject(part)) throw fault(pointer, "A schema must be an object or a boolean.");
     for (const [keyword, value] of Object.entries<JsonValue>(part)) {
       const reason = keywordFault(keyword, value);
       if (reason !== undefined) throw fault(pointer + pointerTo([keyword]), `${JSON.stringify(keyword)} ${reason}.`);
     }
-    for (const { path, schema } of subschemas(part)) waiting.push({ part: schema, pointer: pointer + pointerTo(path) });
+    for (const { keyword, name, schema } of subschemas(part)) {
+      const path = name === undefined ? [keyword] : [keyword, name];
+      waiting.push({ part: schema, pointer: pointer + pointerTo(path) });
+    }
     if (part.$ref !== undefined) {
       const referenced = target(part, lookup);
       if (referenced === undefined) throw fault(`${pointer}/$ref`, `"$ref" leads nowhere: ${clip(part.$ref)}.`);
@@ -139,7 +141,8 @@ function bound(part: LooseSchema, pointer: string): void {
   for (const pattern of Object.keys(part.patternProperties ?? {})) {
     const { maxLength, refused } = boundPattern(pattern);
     const reason = refused ?? (maxLength === undefined ? undefined : "takes more than linear work: begin it with ^");
-    if (reason !== undefined) throw fault(pointer + pointerTo(["patternProperties", pattern]), `The pattern ${reason}.`);
+    if (reason !== undefined)
+      throw fault(pointer + pointerTo(["patternProperties", pattern]), `The pattern ${reason}.`);
   }
   if (part.pattern !== undefined) {
     const { maxLength, refused } = boundPattern(part.pattern);
@@ -155,9 +158,9 @@ function bound(part: LooseSchema, pointer: string): void {
   }
 }
 
-/** Asks for both, and for the second only where the first holds. */
+/** Asks for both, and looks at the second only where the first holds. */
 function guard(part: LooseSchema, first: LooseSchema, second: LooseSchema): void {
-  part.allOf = [...(part.allOf ?? []), { if: first, then: second, else: first }];
+  part.allOf = [...(part.allOf ?? []), first, { if: { not: first }, else: second }];
 }
 
 const maxIssues = 100;
@@ -165,9 +168,7 @@ const maxIssues = 100;
 function issuesOf(part: Part, value: JsonValue, lookup: Lookup): readonly Issue[] {
   try {
     const { valid, errors } = validate(value, part, "2020-12", lookup, false);
-    if (valid) return [];
-    const issues = readErrors(errors);
-    return issues.length > 0 ? issues : [{ pointer: "", message: "The value does not fit the schema." }];
+    return valid ? [] : readErrors(errors);
   } catch {
     // So many faults, a schema that refers to itself at the same value, or a key that is no well-formed text.
     return [{ pointer: "", message: "The value can't be checked against the schema." }];
@@ -197,10 +198,11 @@ const alternatives: ReadonlySet<string> = new Set(["anyOf", "oneOf", "contains"]
 function readErrors(errors: readonly OutputUnit[]): Issue[] {
   const issues: Issue[] = [];
   let passedOver: string | undefined;
-  for (const { keyword, keywordLocation, instanceLocation, error } of errors) {
+  for (const [index, { keyword, keywordLocation, instanceLocation, error }] of errors.entries()) {
     if (passedOver !== undefined && keywordLocation.startsWith(passedOver)) continue;
     passedOver = alternatives.has(keyword) ? `${keywordLocation}/` : undefined;
-    if (wrappers.has(keyword)) continue;
+    // What does not fit has an issue, whatever the library should come to say.
+    if (wrappers.has(keyword) && index < errors.length - 1) continue;
     issues.push({ pointer: decodeURIComponent(instanceLocation.slice(1)), message: wording(keyword, error) });
     if (issues.length === maxIssues) break;
   }

@@ -38,5 +38,5 @@ function editDistance(left: string, right: string): number {
 }
 
 function at(row: readonly number[], column: number): number {
-  return row[column] ?? Number.POSITIVE_INFINITY;
+  return Number(row[column]);
 }

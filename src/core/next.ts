@@ -7,7 +7,8 @@ import { type ErrorData, errorToJson, isToolweaveError, ToolweaveError } from ".
 import type { JsonObject } from "./json.js";
 import { inputMismatch } from "./mismatch.js";
 import type { AskPlan } from "./plan.js";
-import { doubtQuestion, editedFields, inputQuestion } from "./question.js";
+import { doubtQuestion, inputQuestion } from "./question.js";
+import { editedFields } from "./question-view.js";
 import type { ApprovalAnswer, DoubtAnswer, Fact } from "./record.js";
 import { afterUndo } from "./retry.js";
 import { giveUp, settleCall, stepOf, undoOfContainer } from "./settle.js";
@@ -60,7 +61,7 @@ function decide(state: RunState, node: Node): Fact | Effect | undefined {
 
 function decideFlow(state: RunState, flow: Flow): Fact | Effect | undefined {
   if (flow.failing !== undefined) return isUndone(flow) ? flowFailed(flow, flow.failing.error) : undefined;
-  if (flow.stopped || flow.timer !== undefined) return undefined;
+  if (flow.stopped || flow.timer !== undefined || flow.current !== undefined) return undefined;
   const { owner } = flow;
   if (owner === undefined) return endRun(flow);
   if (flow.input === undefined) return orFailed(flow, owner.plan.id, () => enter(state, flow, owner));
@@ -129,7 +130,8 @@ function begin(state: RunState, step: Step): Fact | Effect | undefined {
     if (plan.timeoutMs !== undefined) return commit(step, { kind: "begun", path: step.path });
   }
   const container = containerOf(step);
-  if (container === undefined) return step.call && decideCall(state, step.call);
+  // A call that is itself among what is ready is decided when its turn comes, and once.
+  if (container === undefined) return step.call && !step.call.queued ? decideCall(state, step.call) : undefined;
   if (isOverLimit(state)) throw limitReached(state);
   return container.open(step);
 }
@@ -237,7 +239,8 @@ function answered(call: Call): Fact | Effect | undefined {
       if (!("decision" in answer) || answer.decision !== "reject") return sendApproved(call);
       const { by, note: reason } = answer;
       const decision = { by, at, reason, questionId: question.id };
-      return settleCall(call, { kind: "rejected", tool: question.tool, inputs: question.fields, decision });
+      const { tool, fields: inputs, masked } = question;
+      return settleCall(call, { kind: "rejected", tool, inputs, ...(masked && { masked }), decision });
     }
     default:
       return question satisfies never;

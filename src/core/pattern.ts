@@ -29,19 +29,15 @@ export function boundPattern(pattern: string): PatternBound {
   } catch {
     return { refused: "is no regular expression (ECMA-262, with the flag u)" };
   }
-  try {
-    const { power, aside, ways, isAnchored } = new Parser(pattern).alternatives();
-    // Without ^ the engine starts anew at each character.
-    const exponent = Math.max(power, aside) + (isAnchored ? 0 : 1);
-    if (ways > maxWays) throw new Unbounded("has too many optional parts");
-    return exponent <= 1 ? {} : { maxLength: Math.floor((maxSteps / ways) ** (1 / exponent)) };
-  } catch (error) {
-    if (!(error instanceof Unbounded)) throw error;
-    return { refused: `${error.message}, so that the work of matching it may double with each character` };
-  }
+  const parser = new Parser(pattern);
+  const whole = parser.alternatives();
+  const { ways, isAnchored } = whole;
+  const refused = parser.refusal ?? (ways > maxWays ? "has too many optional parts" : undefined);
+  if (refused !== undefined) return { refused: `${refused}, so that the work of matching it may grow without bound` };
+  // Without ^ the engine starts anew at each character.
+  const exponent = workOf(whole) + (isAnchored ? 0 : 1);
+  return exponent <= 1 ? {} : { maxLength: Math.floor((maxSteps / ways) ** (1 / exponent)) };
 }
-
-class Unbounded extends Error {}
 
 /** A part of a pattern. */
 interface Part {
@@ -76,29 +72,39 @@ const nothing: Part = {
   isAnchored: false,
 };
 
-const quantifier = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/uy;
+const quantifier = /(?:[*+?]|\{\d+(?:,\d*)?\})\??/uy;
 const classText = /\[(?:[^\]\\]|\\.)*\]/uy;
 const escapeText = /\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|u.{4}|x..|c.|.)/uy;
 const groupStart = /\((?:\?(?::|=|!|<=|<!|<[^>]*>))?/uy;
+const character = /./suy;
 
+/** Reads a pattern that the engine itself has accepted. */
 class Parser {
   private position = 0;
+  private isSeveral = false;
+  private isStrange = false;
 
   constructor(private readonly pattern: string) {}
 
+  /** Why the work of what was read can't be bounded. */
+  get refusal(): string | undefined {
+    if (this.isStrange) return "refers back to a group, or has a group of an unknown kind";
+    return this.isSeveral ? "repeats a group that may match one text in several ways" : undefined;
+  }
+
   alternatives(): Part {
-    const sequences: (readonly Part[])[] = [];
+    const first = this.terms();
+    if (!this.take("|")) return sequence(first);
+    const sequences = [first];
     do sequences.push(this.terms());
     while (this.take("|"));
     const parts = sequences.map(sequence);
-    const [only] = parts;
-    if (only !== undefined && parts.length === 1) return only;
     return {
       min: Math.min(...parts.map(({ min }) => min)),
       max: Math.max(...parts.map(({ max }) => max)),
       isDeterminate: false,
       isDivisible: parts.every(({ min, max, isDeterminate }) => min === max && isDeterminate) && beginApart(sequences),
-      ways: parts.reduce((sum, { ways }) => sum + ways, 0),
+      ways: sum(parts.map(({ ways }) => ways)),
       power: Math.max(...parts.map(({ power }) => power)),
       aside: Math.max(...parts.map(({ aside }) => aside)),
       atoms: parts.flatMap(({ atoms }) => atoms),
@@ -115,38 +121,56 @@ class Parser {
   private term(): Part {
     const part = this.part();
     const repetition = this.run(quantifier);
-    if (repetition === undefined) return part;
-    const [, sign, least, comma, most] = repetition;
-    if (sign !== undefined) return repeat(part, sign === "+" ? 1 : 0, sign === "?" ? 1 : Number.POSITIVE_INFINITY);
-    if (comma === undefined) return repeat(part, Number(least), Number(least));
-    return repeat(part, Number(least), most ? Number(most) : Number.POSITIVE_INFINITY);
+    if (repetition === "") return part;
+    if (repetition.startsWith("?")) return this.repeat(part, 0, 1);
+    if (repetition.startsWith("*")) return this.repeat(part, 0, Number.POSITIVE_INFINITY);
+    if (repetition.startsWith("+")) return this.repeat(part, 1, Number.POSITIVE_INFINITY);
+    const [least, most = least] = repetition.slice(1, repetition.indexOf("}")).split(",");
+    return this.repeat(part, Number(least), most === "" ? Number.POSITIVE_INFINITY : Number(most));
+  }
+
+  private repeat(part: Part, least: number, most: number): Part {
+    if (most === 0) return nothing;
+    const isOptional = least === 0;
+    const min = part.min * least;
+    const max = part.max === 0 ? 0 : part.max * most;
+    const repeated = { ...part, min, max, literal: undefined, isAnchored: part.isAnchored && !isOptional };
+    if (most === 1) {
+      if (!isOptional) return repeated;
+      if (part.isDeterminate && part.min > 0) return determinate({ ...repeated, isDivisible: false });
+      return { ...repeated, isDeterminate: false, isDivisible: false, ways: part.ways + 1 };
+    }
+    if (part.isDivisible) {
+      return determinate({ ...repeated, isDivisible: min === max, aside: part.aside > 0 ? part.aside + 1 : 0 });
+    }
+    const ways = part.ways ** most;
+    this.isSeveral = part.power > 0 || part.aside > 0 || !(ways <= maxWays) || this.isSeveral;
+    return { ...repeated, isDeterminate: false, ways };
   }
 
   private part(): Part {
     if (this.take("^")) return { ...nothing, isAnchored: true };
     if (this.take("$")) return nothing;
     if (this.sees("(")) return this.group();
-    if (this.sees("[")) return atom(this.run(classText)?.[0] ?? "");
+    if (this.sees("[")) return atom(this.run(classText));
     if (this.sees("\\")) return this.escape();
-    const character = String.fromCodePoint(this.pattern.codePointAt(this.position) ?? 0);
-    this.position += character.length;
-    return character === "." ? atom(character) : { ...atom(character), literal: character };
+    const text = this.run(character);
+    return text === "." ? atom(text) : { ...atom(text), literal: text };
   }
 
   private escape(): Part {
-    const text = this.run(escapeText)?.[0] ?? "";
+    const text = this.run(escapeText);
     if (text === "\\b" || text === "\\B") return nothing;
-    if (/^\\[1-9k]/.test(text)) throw new Unbounded("refers back to a group");
+    this.isStrange = /^\\[1-9k]/.test(text) || this.isStrange;
     return /^\\[\^$\\.*+?()[\]{}|/]$/.test(text) ? { ...atom(text), literal: text.slice(1) } : atom(text);
   }
 
   private group(): Part {
-    const start = this.run(groupStart)?.[0] ?? "";
-    if (start === "(" && this.sees("?")) throw new Unbounded("has a group of an unknown kind");
+    const start = this.run(groupStart);
+    this.isStrange = this.sees("?") || this.isStrange;
     const part = this.alternatives();
     this.take(")");
-    if (!/[=!]$/.test(start)) return part;
-    return { ...nothing, aside: Math.max(part.power, part.aside) };
+    return /[=!]$/.test(start) ? { ...nothing, aside: workOf(part) } : part;
   }
 
   private sees(text: string): boolean {
@@ -159,12 +183,19 @@ class Parser {
     return seen;
   }
 
-  private run(expression: RegExp): RegExpExecArray | undefined {
+  /** What the expression matches here; nothing where it does not. */
+  private run(expression: RegExp): string {
     expression.lastIndex = this.position;
-    const match = expression.exec(this.pattern) ?? undefined;
-    this.position += match?.[0].length ?? 0;
-    return match;
+    const match = expression.exec(this.pattern);
+    const text = match === null ? "" : match[0];
+    this.position += text.length;
+    return text;
   }
+}
+
+/** The power of the work of one attempt: what can be long is read through at least once. */
+function workOf({ power, aside, max }: Part): number {
+  return Math.max(power, aside, max > maxLengths ? 1 : 0);
 }
 
 function atom(text: string): Part {
@@ -209,13 +240,15 @@ function tries(terms: readonly Part[]): Pick<Part, "ways" | "power" | "aside"> {
     start = index + 1;
     // Where a character must follow that can't be within, there is one place only where the run can end.
     const endsAtOnePlace = literal !== undefined && isOneWay(body) && !mayHold(body, literal);
-    const scan = endsAtOnePlace && body.some((term) => term.power > 0) && power > 0 ? 1 : 0;
-    aside = Math.max(aside, power + scan, ...body.filter((term) => term.aside > 0).map((term) => power + term.aside));
-    if (endsAtOnePlace) continue;
+    let tried = power;
     for (const term of body) {
-      ways *= term.ways;
-      power += term.power;
+      if (term.aside > 0) aside = Math.max(aside, tried + term.aside);
+      tried += term.power;
+      if (!endsAtOnePlace) ways *= term.ways;
     }
+    // Such a run is read anew each time that something before it is.
+    if (!endsAtOnePlace) power = tried;
+    else if (power > 0) aside = Math.max(aside, tried);
   }
   return { ways, power, aside: aside > power ? aside : 0 };
 }
@@ -238,42 +271,22 @@ function mayHold(parts: readonly Part[], character: string): boolean {
 
 /** Whether the first characters of the sequences tell them apart. */
 function beginApart(sequences: readonly (readonly Part[])[]): boolean {
-  const firsts = sequences.map(([first]) => first);
-  return firsts.every((first, index) =>
-    firsts.slice(index + 1).every((other) => first !== undefined && other !== undefined && areApart(first, other)),
-  );
+  const firsts = sequences.map(([first = nothing]) => first);
+  return firsts.every((first, index) => firsts.slice(index + 1).every((other) => areApart(first, other)));
 }
 
 function areApart(left: Part, right: Part): boolean {
-  const isOne = (part: Part) => part.min === 1 && part.max === 1 && part.atoms.length === 1;
-  if (!isOne(left) || !isOne(right)) return false;
-  if (left.literal !== undefined) return !matches(right.atoms[0] ?? "", left.literal);
-  return right.literal !== undefined && !matches(left.atoms[0] ?? "", right.literal);
+  if (!isOneCharacter(left) || !isOneCharacter(right)) return false;
+  if (left.literal !== undefined) return !mayHold([right], left.literal);
+  return right.literal !== undefined && !mayHold([left], right.literal);
+}
+
+function isOneCharacter({ min, max, atoms }: Part): boolean {
+  return min === 1 && max === 1 && atoms.length === 1;
 }
 
 function matches(atomText: string, character: string): boolean {
   return new RegExp(`^(?:${atomText})$`, "u").test(character);
-}
-
-function repeat(part: Part, least: number, most: number): Part {
-  if (most === 0) return nothing;
-  const isOptional = least === 0;
-  const min = part.min * least;
-  const max = part.max === 0 ? 0 : part.max * most;
-  const repeated = { ...part, min, max, literal: undefined, isAnchored: part.isAnchored && !isOptional };
-  if (most === 1) {
-    if (!isOptional) return repeated;
-    if (part.isDeterminate && part.min > 0) return determinate({ ...repeated, isDivisible: false });
-    return { ...repeated, isDeterminate: false, isDivisible: false, ways: part.ways + 1 };
-  }
-  if (part.isDivisible) {
-    return determinate({ ...repeated, isDivisible: min === max, aside: part.aside > 0 ? part.aside + 1 : 0 });
-  }
-  const ways = part.ways ** most;
-  if (part.power > 0 || part.aside > 0 || !(ways <= maxWays)) {
-    throw new Unbounded("repeats a group that may match one text in several ways");
-  }
-  return { ...repeated, isDeterminate: false, ways };
 }
 
 function sum(numbers: readonly number[]): number {

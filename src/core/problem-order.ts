@@ -24,7 +24,7 @@ function rank(value: unknown, pointer: string, ranks: Map<string, number>): void
 }
 
 function rankOf(pointer: string, ranks: ReadonlyMap<string, number>): number {
-  let place = pointer;
-  while (!ranks.has(place)) place = place.slice(0, Math.max(place.lastIndexOf("/"), 0));
-  return ranks.get(place) ?? 0;
+  const rank = ranks.get(pointer);
+  if (rank !== undefined || pointer === "") return Number(rank);
+  return rankOf(pointer.slice(0, pointer.lastIndexOf("/")), ranks);
 }

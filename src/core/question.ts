@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { ToolweaveError } from "./errors.js";
 import { canonicalJson, type JsonLimits, type JsonObject, type JsonValue, normalizeJson } from "./json.js";
+import { holdsMask, mask } from "./mask.js";
 import type { AskPlan } from "./plan.js";
+import { answerView, editedFields } from "./question-view.js";
 import type {
   Answer,
   ApprovalAnswer,
@@ -36,9 +38,20 @@ export function inputQuestion(call: Call, plan: AskPlan, prompt: JsonValue): Inp
 export function doubtQuestion(call: Call): DoubtQuestionBody | undefined {
   const { intent, doubt, purpose, stepId, path } = call;
   if (intent === undefined || doubt === undefined) return undefined;
-  const { tool, site, page, action, labels, inputs, fingerprint, attempt } = intent;
+  const { tool, site, page, action, labels, inputs, masked, fingerprint, attempt } = intent;
   const undo = undoOf(call);
-  const shown = { purpose, tool, site, page, action, labels, fields: inputs, undo, fingerprint };
+  const shown = {
+    purpose,
+    tool,
+    site,
+    page,
+    action,
+    labels,
+    fields: inputs,
+    ...(masked && { masked }),
+    undo,
+    fingerprint,
+  };
   return { kind: "in_doubt", id: questionId(call), stepId, path, ...shown, attempt, error: doubt };
 }
 
@@ -92,6 +105,12 @@ export function checkAnswer(
   const { question } = open;
   if (question.expiresAt !== undefined && Date.parse(question.expiresAt) <= now) throw expiredQuestion(question.path);
   const answer = parseAnswer(question, given, limits);
+  if (holdsMask(asJson(answer))) {
+    throw invalid(
+      question,
+      `it gives ${mask} back, which stands for what was not shown. Leave it out, or give the value`,
+    );
+  }
   const issues = issuesOf(question, answer);
   if (issues.length > 0) {
     const list = issues.map(({ pointer, message }) => `${pointer || "/"}: ${message}`).join("; ");
@@ -109,10 +128,11 @@ function checkLate(state: RunState, id: string, given: unknown, limits: JsonLimi
     throw new ToolweaveError(code, `Run ${state.runId} ${why}. listQuestions tells what is open.`);
   }
   if (closed.state === "expired") throw expiredQuestion(id);
-  if (closed.answer !== undefined) {
-    if (canonicalJson(asJson(closed.answer)) === canonicalJson(asNormalJson(given, limits))) return undefined;
+  if (closed.state === "answered") {
+    const { question, answer } = closed;
+    if (canonicalJson(asJson(answer)) === canonicalJson(asNormalJson(given, limits))) return undefined;
     throw new ToolweaveError("ALREADY_ANSWERED", `Question ${id} was answered before. The first answer stands.`, {
-      details: { answer: asJson(closed.answer) },
+      details: { answer: asJson(answerView(question, answer)) },
     });
   }
   throw new ToolweaveError("QUESTION_CLOSED", `Question ${id} was ${closed.state}, and takes no answer any more.`);
@@ -145,11 +165,6 @@ function issuesOf(question: Question, answer: Answer): readonly Issue[] {
 
 function isApproval(answer: Answer): answer is ApprovalAnswer {
   return "decision" in answer && answer.decision === "approve";
-}
-
-/** The fields that run: those that were shown, with the answer's changes. */
-export function editedFields(question: ApprovalQuestion, answer: ApprovalAnswer): JsonObject {
-  return { ...question.fields, ...answer.fields };
 }
 
 function issuesAgainst(schema: NonNullable<InputQuestionBody["schema"]>, value: JsonValue): readonly Issue[] {

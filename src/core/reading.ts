@@ -70,7 +70,11 @@ export class Reading {
     this.problems.push({ code, message, pointer });
   }
 
-  private check({ references, faults }: Pick<CompiledTemplate, "references" | "faults">, place: Place, code: ErrorCode): void {
+  private check(
+    { references, faults }: Pick<CompiledTemplate, "references" | "faults">,
+    place: Place,
+    code: ErrorCode,
+  ): void {
     for (const fault of faults) this.report(code, fault.message, fault.pointer);
     for (const reference of references) {
       this.reads.push({ reference, ...(place.stepId !== undefined && { stepId: place.stepId }) });
@@ -97,4 +101,3 @@ export class Reading {
     }
   }
 }
-

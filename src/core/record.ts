@@ -1,6 +1,7 @@
 import type { ErrorData, FailureOutcome } from "./errors.js";
 import type { JsonObject, JsonValue } from "./json.js";
 import type { JsonSchema } from "./schema.js";
+import type { NormalizedCall } from "./tool-call.js";
 
 /** The format of journals written by this version. A reader refuses any other. */
 export const journalVersion = 1;
@@ -50,7 +51,14 @@ export interface DocumentSnapshot {
   code?: true;
 }
 
-export interface RunStarted {
+/** What people are not shown of a value that a record holds, since its schema keeps it from them. */
+export interface Masked {
+  /** JSON Pointers into the value, which is masked there in whatever people read. Absent: they see all of it. */
+  masked?: readonly string[];
+}
+
+/** `masked` is of the input. */
+export interface RunStarted extends Masked {
   kind: "run_started";
   version: typeof journalVersion;
   runId: string;
@@ -120,19 +128,7 @@ export interface Opened {
   /** How many children there will be: items, steps or calls. */
   count: number;
   /** The calls of a dispatch. */
-  calls?: readonly CallSnapshot[];
-}
-
-/** One call of a dispatch, as normalized. */
-export interface CallSnapshot {
-  id: string;
-  index: number;
-  type: "function" | "custom";
-  name: string;
-  arguments: JsonObject | null;
-  raw_arguments: string;
-  raw_call: JsonValue;
-  error?: { code: ErrorData["code"]; message: string };
+  calls?: readonly NormalizedCall[];
 }
 
 /** A `repeat` goes on to its next turn. */
@@ -169,8 +165,8 @@ export interface QuestionExpired {
   id: string;
 }
 
-/** A write is about to be made: one record before every attempt, durable before the call. */
-export interface WriteIntended {
+/** A write is about to be made: one record before every attempt, durable before the call; `masked` is of the inputs. */
+export interface WriteIntended extends Masked {
   kind: "write_intended";
   path: string;
   attempt: number;
@@ -245,7 +241,7 @@ export interface Failed {
   outcome: FailureOutcome | "applied";
   undo?: ResolvedUndo;
   /** A rejected write: what it would have sent, and who rejected it. */
-  rejected?: { tool: string; inputs: JsonObject; decision: Decision };
+  rejected?: { tool: string; inputs: JsonObject; decision: Decision } & Masked;
 }
 
 /** A container's attempt failed by itself, not by a child: what was done below is undone before it is tried again or fails. */
@@ -288,8 +284,8 @@ interface Asked {
   expiresAt?: string;
 }
 
-/** What a person is shown of a write. */
-export interface WriteView {
+/** What a person is shown of a write; `masked` is of the fields. */
+export interface WriteView extends Masked {
   purpose: "step" | "undo" | "fallback";
   tool: string;
   site?: string;

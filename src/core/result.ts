@@ -2,6 +2,7 @@ import { nextTimer } from "./clock.js";
 import type { ErrorData } from "./errors.js";
 import { isoTime } from "./event.js";
 import type { JsonValue } from "./json.js";
+import { questionView } from "./question-view.js";
 import type { Question, Warning } from "./record.js";
 import type { RunState, WriteEntry } from "./state.js";
 
@@ -38,7 +39,9 @@ export function resultOf(state: RunState): RunResult {
     ...(ended?.error === undefined ? {} : { error: ended.error }),
     ...(undoErrors.length === 0 ? {} : { undoErrors: [...undoErrors] }),
     ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
-    ...(questions.size === 0 ? {} : { questions: Array.from(questions.values(), ({ question }) => question) }),
+    ...(questions.size === 0
+      ? {}
+      : { questions: Array.from(questions.values(), ({ question }) => questionView(question)) }),
     ...(wakeAt === undefined ? {} : { wakeAt: isoTime(wakeAt) }),
     writes: writes.map((write) => ({ ...write })),
     writesTotal,

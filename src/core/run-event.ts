@@ -38,6 +38,6 @@ export interface StepEvent extends EventBase {
   willUndo?: boolean;
 }
 
-export type QuestionEventData = EventBase & Question & { type: "question" };
+export type QuestionEventData = EventBase & Question & { type: "question"; seq: number };
 
 export type RunEventData = StepEvent | QuestionEventData;

@@ -31,9 +31,8 @@ export function propertyRule(schemas: readonly LooseSchema[], key: string): Prop
     const named = ownPart(schema.properties, key);
     const before = parts.length;
     if (named !== undefined) parts.push(named);
-    for (const pattern in schema.patternProperties) {
-      const matched = schema.patternProperties[pattern];
-      if (matched !== undefined && new RegExp(pattern, "u").test(key)) parts.push(matched);
+    for (const [pattern, matched] of Object.entries(schema.patternProperties ?? {})) {
+      if (new RegExp(pattern, "u").test(key)) parts.push(matched);
     }
     if (parts.length === before) parts.push(schema.additionalProperties ?? true);
   }
@@ -70,9 +69,24 @@ function pathRule(validator: JsonValidator, segments: readonly Segment[]): PathR
   return isRequired ? "required" : "optional";
 }
 
-function isOpenQuestion({ type, anyOf, oneOf, if: condition, items, prefixItems, dependentSchemas, unevaluatedProperties }: LooseSchema) {
-  const mayBeArray = type === "array" || (Array.isArray(type) && type.includes("array")) || items !== undefined || prefixItems !== undefined;
-  return mayBeArray || [anyOf, oneOf, condition, dependentSchemas, unevaluatedProperties].some((each) => each !== undefined);
+function isOpenQuestion({
+  type,
+  anyOf,
+  oneOf,
+  if: condition,
+  items,
+  prefixItems,
+  dependentSchemas,
+  unevaluatedProperties,
+}: LooseSchema) {
+  const mayBeArray =
+    type === "array" ||
+    (Array.isArray(type) && type.includes("array")) ||
+    items !== undefined ||
+    prefixItems !== undefined;
+  return (
+    mayBeArray || [anyOf, oneOf, condition, dependentSchemas, unevaluatedProperties].some((each) => each !== undefined)
+  );
 }
 
 function ownPart(parts: Readonly<Record<string, Part>> | undefined, key: string): Part | undefined {

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { errorText, isToolweaveError } from "./errors.js";
+import { errorText } from "./errors.js";
 import { attempt, property } from "./foreign.js";
 import { copyJson, type JsonLimits, type JsonObject, type JsonValue, normalizeJson } from "./json.js";
 import type { JsonLiteral } from "./json-literal.js";
@@ -46,7 +46,13 @@ export interface Validator {
 /** Whether it is a Standard Schema. */
 export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
   const isHolder = typeof value === "function" || (typeof value === "object" && value !== null);
-  return isHolder && typeof property(attempt(() => Reflect.get(value, "~standard")), "validate") === "function";
+  return (
+    isHolder &&
+    typeof property(
+      attempt(() => Reflect.get(value, "~standard")),
+      "validate",
+    ) === "function"
+  );
 }
 
 const ofCode = new WeakMap<object, Validator>();
@@ -100,7 +106,13 @@ function ofStandardSchema(schema: StandardSchemaV1): Validator {
 
 /** What the schema publishes of itself (Standard JSON Schema); nothing where it can't be said, or not be checked. */
 function published(schema: StandardSchemaV1, side: "input" | "output"): JsonValidator | undefined {
-  const convert = property(property(schema["~standard"], "jsonSchema"), side);
+  const convert = property(
+    property(
+      attempt(() => schema["~standard"]),
+      "jsonSchema",
+    ),
+    side,
+  );
   if (typeof convert !== "function") return undefined;
   try {
     return compileJsonSchema(convert({ target: "draft-2020-12" }));
@@ -110,13 +122,16 @@ function published(schema: StandardSchemaV1, side: "input" | "output"): JsonVali
 }
 
 function readResult(result: StandardSchemaV1.Result<unknown>, limits: JsonLimits): Validation {
-  try {
-    if (result.issues === undefined) return { value: normalizeJson(result.value, limits) };
-  } catch (error) {
-    if (!isToolweaveError(error)) throw error;
-    return { issues: [{ pointer: error.pointer ?? "", message: error.message }] };
-  }
+  if (result.issues === undefined) return normalized(result.value, limits);
   return { issues: result.issues.map(({ message, path = [] }) => ({ pointer: pointerOf(path), message })) };
+}
+
+function normalized(value: unknown, limits: JsonLimits): Validation {
+  try {
+    return { value: normalizeJson(value, limits) };
+  } catch (error) {
+    return { issues: [{ pointer: String(property(error, "pointer")), message: errorText(error) }] };
+  }
 }
 
 function pointerOf(path: readonly (PropertyKey | StandardSchemaV1.PathSegment)[]): string {

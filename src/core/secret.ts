@@ -1,8 +1,8 @@
 import type { Schema as LooseSchema } from "@cfworker/json-schema";
-import { isJsonArray, type JsonValue } from "./json.js";
-import { type JsonSchema, subschemas } from "./json-schema.js";
+import { isJsonArray, isJsonObject, type JsonValue } from "./json.js";
+import { type JsonSchema, type Subschema, subschemas } from "./json-schema.js";
 import { compileJsonSchema, type JsonValidator, type Part } from "./json-validator.js";
-import { pointerTo, step } from "./path.js";
+import { pointerTo } from "./path.js";
 
 /**
  * The JSON Pointers of what must not be shown of a value: where its schema says `writeOnly: true` or
@@ -33,11 +33,10 @@ function visit(part: Part, value: JsonValue, pointer: string, search: Search): v
   }
   const referenced = search.validator.referenced(part);
   if (referenced !== undefined) visit(referenced, value, pointer, search);
-  for (const { path, schema } of subschemas(part)) {
-    const [keyword = "", name] = path;
-    if (appliedToTheSame.has(keyword)) visit(schema, value, pointer, search);
-    for (const key of keysFor(part, keyword, name, value)) {
-      visit(schema, step(value, key) ?? null, pointer + pointerTo([key]), search);
+  for (const subschema of subschemas(part)) {
+    if (appliedToTheSame.has(subschema.keyword)) visit(subschema.schema, value, pointer, search);
+    for (const [key, child] of childrenFor(part, subschema, value)) {
+      visit(subschema.schema, child, pointer + pointerTo([key]), search);
     }
   }
 }
@@ -53,22 +52,29 @@ const appliedToTheSame: ReadonlySet<string> = new Set([
   "dependencies",
 ]);
 
-/** The keys of the value that a keyword's schema, be it that of a `name`, is for. */
-function keysFor(part: LooseSchema, keyword: string, name: string | undefined, value: JsonValue): readonly string[] {
-  if (typeof value !== "object" || value === null) return [];
-  const isArray = isJsonArray(value);
-  switch (isArray ? keyword.replace(/^(?:additional|unevaluated)Items$/, "items") : keyword) {
+type Child = readonly [key: string, value: JsonValue];
+
+/** What of a value a schema within its schema is for. */
+function childrenFor(part: LooseSchema, { keyword, name }: Subschema, value: JsonValue): readonly Child[] {
+  const isList = isJsonArray(value);
+  if (!isList && !isJsonObject(value)) return [];
+  const children = () => Object.entries<JsonValue>(value);
+  const named = () =>
+    name !== undefined && Object.hasOwn(value, name) ? children().filter(([key]) => key === name) : [];
+  switch (keyword) {
     case "items":
     case "prefixItems":
-      if (!isArray) return [];
-      return name === undefined ? Object.keys(value) : [name].filter((index) => Object.hasOwn(value, index));
+    case "additionalItems":
+    case "unevaluatedItems":
+      if (!isList) return [];
+      return name === undefined ? children() : named();
     case "properties":
-      return isArray || name === undefined || !Object.hasOwn(value, name) ? [] : [name];
+      return isList ? [] : named();
     case "patternProperties":
-      return isArray ? [] : Object.keys(value).filter((key) => new RegExp(name ?? "", "u").test(key));
+      return isList ? [] : children().filter(([key]) => new RegExp(String(name), "u").test(key));
     case "additionalProperties":
     case "unevaluatedProperties":
-      return isArray ? [] : Object.keys(value).filter((key) => !Object.hasOwn(part.properties ?? {}, key));
+      return isList ? [] : children().filter(([key]) => !Object.hasOwn(Object(part.properties), key));
     default:
       return [];
   }

@@ -3,7 +3,7 @@ import { scopeWithOwn } from "./context.js";
 import { type ErrorData, errorToJson, isToolweaveError } from "./errors.js";
 import type { JsonObject, JsonValue } from "./json.js";
 import type { CompensationPlan } from "./plan.js";
-import type { Completed, Decision, Fact, Failed, ResolvedUndo } from "./record.js";
+import type { Completed, Decision, Fact, Failed, Masked, ResolvedUndo } from "./record.js";
 import { afterFailure, type Failure } from "./retry.js";
 import { type Call, flowOf, type Step } from "./state.js";
 import { resolveCompiled } from "./template.js";
@@ -14,7 +14,12 @@ export type CallOutcome =
   | ({ readonly kind: "failed" } & Failure)
   /** It was made, and what it returned can't be kept. */
   | { readonly kind: "unkeepable"; readonly error: ErrorData }
-  | { readonly kind: "rejected"; readonly tool: string; readonly inputs: JsonObject; readonly decision: Decision };
+  | ({
+      readonly kind: "rejected";
+      readonly tool: string;
+      readonly inputs: JsonObject;
+      readonly decision: Decision;
+    } & Masked);
 
 /** The fact that an outcome is. */
 export function settleCall(call: Call, outcome: CallOutcome): Fact {
@@ -29,11 +34,12 @@ export function settleCall(call: Call, outcome: CallOutcome): Fact {
       return failedWith(call, { error: outcome.error, outcome: outcomeKind, ...undoOf(call) });
     }
     case "rejected": {
-      const { tool, inputs, decision } = outcome;
+      const { kind, ...rejected } = outcome;
+      const { tool, decision } = rejected;
       const error: ErrorData = { code: "REJECTED", message: rejection(tool, decision) };
       // A no to another attempt says nothing of one that may have been made.
       if (call.doubt !== undefined) return giveUp(call, error);
-      return failedWith(call, { error, outcome: "refused", rejected: { tool, inputs, decision } });
+      return failedWith(call, { error, outcome: "refused", rejected });
     }
     default:
       return outcome satisfies never;

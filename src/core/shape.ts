@@ -1,5 +1,5 @@
-import { z } from "zod";
-import { isPlainObject, stepKinds, workflowSchema } from "./document.js";
+import type { z } from "zod";
+import { isPlainObject, stepKeys, stepKinds, workflowSchema } from "./document.js";
 import type { Problem } from "./errors.js";
 import { nearest } from "./nearest.js";
 import { pointerTo } from "./path.js";
@@ -25,10 +25,11 @@ export function takeOutFaults(document: unknown): Problem[] {
 function issueProblems(issue: z.core.$ZodIssue, document: unknown): Problem[] {
   const path = issue.path.map(String);
   if (issue.code === "unrecognized_keys") {
-    const known = keysAt(path);
+    const known = issue.message.split(", ");
     return issue.keys.map((key) => {
       const near = nearest(key, known);
-      const hint = near === undefined ? `Expected one of ${known.join(", ")}.` : `Did you mean ${JSON.stringify(near)}?`;
+      const hint =
+        near === undefined ? `Expected one of ${known.join(", ")}.` : `Did you mean ${JSON.stringify(near)}?`;
       return {
         code: "UNKNOWN_KEY",
         message: `${JSON.stringify(key)} is no key of ${subject(issue.path)}. ${hint}`,
@@ -56,21 +57,6 @@ function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The keys of the object that the document's schema has at a place. */
-function keysAt(path: readonly string[]): string[] {
-  let schema = inner(workflowSchema);
-  for (const segment of path) {
-    if (schema instanceof z.ZodArray) schema = inner(schema.element);
-    else if (schema instanceof z.ZodRecord) schema = inner(schema.valueType);
-    else if (schema instanceof z.ZodObject) schema = inner(schema.shape[segment]);
-  }
-  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-}
-
-function inner(schema: unknown): unknown {
-  return schema instanceof z.ZodOptional ? schema.unwrap() : schema;
-}
-
 function at(document: unknown, path: readonly PropertyKey[]): unknown {
   let value = document;
   for (const segment of path) {
@@ -87,8 +73,6 @@ function takeOut(document: unknown, path: readonly PropertyKey[]): void {
   Reflect.set(holder, key, undefined);
 }
 
-const stepKeys = keysAt(["steps", "0"]);
-
 /** Keys that a step may have with some kinds only. */
 const onlyWith: ReadonlyMap<string, (kind: string) => boolean> = new Map([
   ["inputs", (kind: string) => kind === "tool" || kind === "workflow"],
@@ -104,7 +88,8 @@ function* stepProblems(steps: unknown, pointer: string): Generator<Problem> {
     if (!isPlainObject(step)) continue;
     const place = `${pointer}/${index}`;
     yield* kindProblems(step, place);
-    if (isPlainObject(step.tool_dispatch)) yield* handlerProblems(step.tool_dispatch.tools, `${place}/tool_dispatch/tools`);
+    if (isPlainObject(step.tool_dispatch))
+      yield* handlerProblems(step.tool_dispatch.tools, `${place}/tool_dispatch/tools`);
     yield* stepProblems(step.parallel, `${place}/parallel`);
   }
 }
@@ -133,7 +118,13 @@ function* kindProblems(step: Record<string, unknown>, pointer: string): Generato
 }
 
 /** What the runtime lays beside the mapped input of a handler. */
-export const callKeys: readonly string[] = ["tool_call", "tool_name", "tool_arguments", "tool_call_id", "tool_call_index"];
+export const callKeys: readonly string[] = [
+  "tool_call",
+  "tool_name",
+  "tool_arguments",
+  "tool_call_id",
+  "tool_call_index",
+];
 
 function* handlerProblems(handlers: unknown, pointer: string): Generator<Problem> {
   if (!isPlainObject(handlers)) return;
@@ -147,8 +138,8 @@ function* handlerProblems(handlers: unknown, pointer: string): Generator<Problem
         const message = `Handler ${JSON.stringify(name)} must have exactly one of flow and tool.`;
         yield { code: "INVALID_DOCUMENT", message, pointer: place };
       }
-      if (!isPlainObject(handler.input)) continue;
-      for (const key of callKeys.filter((reserved) => Object.hasOwn(handler.input ?? {}, reserved))) {
+      const { input } = handler;
+      for (const key of isPlainObject(input) ? callKeys.filter((reserved) => Object.hasOwn(input, reserved)) : []) {
         const message = `${JSON.stringify(key)} can't be mapped: every handler is given it under that name.`;
         yield { code: "INVALID_NAME", message, pointer: `${place}/input/${key}` };
       }

@@ -5,7 +5,6 @@ import type {
   Answer,
   ApprovalAnswer,
   ApprovalQuestion,
-  CallSnapshot,
   DocumentSnapshot,
   Question,
   Reported,
@@ -15,6 +14,7 @@ import type {
 } from "./record.js";
 import type { RunEventData } from "./run-event.js";
 import type { StepValues } from "./template.js";
+import type { NormalizedCall } from "./tool-call.js";
 
 /**
  * A run's state: what folding its journal gives. Only live nodes are kept; what is done is a result, a pending undo and
@@ -29,7 +29,8 @@ export interface RunState {
   readonly settings: RunSettings;
   readonly identity: string;
   readonly documents: readonly DocumentSnapshot[];
-  readonly createdAt: number;
+  /** ISO 8601. */
+  readonly createdAt: string;
   readonly root: Flow;
   /** Live nodes by path. */
   readonly nodes: Map<string, Node>;
@@ -155,7 +156,7 @@ export interface Children {
   /** How many may be started so far: of a `repeat` one more with each turn, else all. */
   allowed: number;
   /** Of a dispatch. */
-  readonly calls: readonly CallSnapshot[];
+  readonly calls: readonly NormalizedCall[];
   /** Of a `for_each`: resolved when first needed. */
   items: readonly JsonValue[] | undefined;
   /** The first failure of a dispatch that fails fast: no further child starts. */
@@ -236,7 +237,7 @@ export interface WriteEntry {
   stepId: string;
   path: string;
   tool: string;
-  /** What was sent. */
+  /** What was sent, as people see it: masked where the tool's schema says so. */
   fields: JsonObject;
   /** `"policy"`, or who answered. */
   decidedBy?: string;
@@ -256,10 +257,9 @@ export interface OpenQuestion {
   readonly timer: Timer | undefined;
 }
 
-export interface ClosedQuestion {
-  readonly state: "answered" | "withdrawn" | "superseded" | "expired";
-  readonly answer?: Answer;
-}
+export type ClosedQuestion =
+  | { readonly state: "answered"; readonly question: Question; readonly answer: Answer }
+  | { readonly state: "withdrawn" | "superseded" | "expired" };
 
 /** Something that happens by the passing of time. */
 export interface Timer {

@@ -49,7 +49,9 @@ function effectOfAction(definition: Definition, action: StepPlan["action"], effe
     case "tool_dispatch":
       return union(
         [...action.handlers.values()].map((handler) =>
-          handler.kind === "tool" ? effectOfTool(handler.tool, effects) : effects.effectOfWorkflow(handler.workflow, definition),
+          handler.kind === "tool"
+            ? effectOfTool(handler.tool, effects)
+            : effects.effectOfWorkflow(handler.workflow, definition),
         ),
       );
     default:

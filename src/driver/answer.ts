@@ -1,5 +1,3 @@
-import type { Workflow } from "../core/document.js";
-import { ToolweaveError } from "../core/errors.js";
 import { checkAnswer } from "../core/question.js";
 import type { Answer } from "../core/record.js";
 import type { Clock } from "../ports/clock.js";
@@ -7,14 +5,12 @@ import type { RunStore } from "../ports/run-store.js";
 import { appendToRun } from "./append-to-run.js";
 import { systemClock } from "./clock.js";
 import { defaultLimits, type Limits } from "./options.js";
-import { scrubber } from "./scrub.js";
+import { refuseSecrets, type Scrubber, scrubber } from "./scrub.js";
 
 export interface AnswerOptions {
   /** @default the machine's own time: what expiry is measured by */
   clock?: Clock;
   limits?: Partial<Limits>;
-  /** Those of the workflows that hold code. */
-  workflows?: readonly Workflow[];
   /** Texts that no answer may hold. */
   secrets?: readonly string[];
 }
@@ -34,24 +30,22 @@ export async function answerQuestion(
   answer: Answer | unknown,
   options: AnswerOptions = {},
 ): Promise<void> {
-  const { clock = systemClock, workflows = [], secrets = [] } = options;
+  const { clock = systemClock, secrets = [] } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const scrub = scrubber(secrets);
-  await appendToRun(store, runId, { clock, workflows }, (state) => {
+  await appendToRun(store, runId, { clock }, (state) => {
     const checked = checkAnswer(state, questionId, answer, {
       now: clock.now(),
       limits: { maxBytes: limits.maxValueBytes, maxDepth: limits.maxDepth },
     });
     if (checked === undefined) return undefined;
-    refuseSecrets(questionId, checked, scrub.finds);
+    refuseSecretAnswer(questionId, checked, scrub);
     return { kind: "question_answered", id: questionId, answer: checked };
   });
 }
 
-export function refuseSecrets(id: string, answer: Answer, finds: ReturnType<typeof scrubber>["finds"]): void {
-  if (!finds(JSON.parse(JSON.stringify(answer)))) return;
-  const message = `The answer to question ${id} holds a secret. A tool gets its secrets from its host, never by an answer.`;
-  throw new ToolweaveError("SECRET_IN_DATA", message);
+export function refuseSecretAnswer(id: string, answer: Answer, scrub: Scrubber): void {
+  refuseSecrets(scrub, JSON.parse(JSON.stringify(answer)), `The answer to question ${id}`);
 }
 
 /**
@@ -64,9 +58,9 @@ export function refuseSecrets(id: string, answer: Answer, finds: ReturnType<type
 export async function cancelRun(
   store: RunStore,
   runId: string,
-  { clock = systemClock, workflows = [] }: Pick<AnswerOptions, "clock" | "workflows"> = {},
+  { clock = systemClock }: Pick<AnswerOptions, "clock"> = {},
 ): Promise<void> {
-  await appendToRun(store, runId, { clock, workflows }, (state) =>
+  await appendToRun(store, runId, { clock }, (state) =>
     state.ended !== undefined || state.cancelRequested ? undefined : { kind: "cancel_requested" },
   );
 }

@@ -1,19 +1,25 @@
+import { maxDurationMs } from "../core/document.js";
 import type { CallTool } from "../core/effect.js";
-import { type ErrorData, errorToJson, isToolweaveError } from "../core/errors.js";
+import { errorToJson, isToolweaveError, ToolweaveError } from "../core/errors.js";
 import { isoTime } from "../core/event.js";
 import { readFailure } from "../core/failure.js";
+import { attempt } from "../core/foreign.js";
 import { copyJson, isJsonObject, type JsonLimits, type JsonObject, normalizeJson } from "../core/json.js";
+import { maskedBy } from "../core/mask.js";
 import { inputMismatch } from "../core/mismatch.js";
-import { editedFields, questionId, undoOf } from "../core/question.js";
-import type { ApprovalQuestionBody, Decision, QuestionAsked, WriteIntended } from "../core/record.js";
+import { questionId } from "../core/question.js";
+import { editedFields } from "../core/question-view.js";
+import type { Decision, QuestionAsked, WriteIntended } from "../core/record.js";
+import type { Validation } from "../core/schema.js";
 import type { CallOutcome } from "../core/settle.js";
 import type { Call } from "../core/state.js";
 import type { Clock } from "../ports/clock.js";
 import type { Policy, PolicyVerdict } from "../ports/policy.js";
 import type { ToolCallContext } from "../ports/tool-adapter.js";
 import { writeFingerprint } from "./fingerprint.js";
-import type { Scrubber } from "./scrub.js";
+import { refuseSecrets, type Scrubber } from "./scrub.js";
 import type { ListedTool, ToolList } from "./tool-list.js";
+import { type Shown, writeView } from "./write-view.js";
 
 /**
  * The one route to a tool.
@@ -46,16 +52,19 @@ export type Prepared =
   | { readonly kind: "ask"; readonly fact: QuestionAsked }
   | { readonly kind: "outcome"; readonly outcome: CallOutcome };
 
-export async function prepare(route: Route, effect: CallTool): Promise<Prepared> {
+export function prepare(route: Route, effect: CallTool): Prepared | Promise<Prepared> {
+  const tool = route.tools.get(effect.tool);
+  if (tool?.effect !== "read") return prepareWrite(route, effect);
+  return withInputs(route, tool, effect, (inputs) => ({ kind: "read", tool, inputs }));
+}
+
+async function prepareWrite(route: Route, effect: CallTool): Promise<Prepared> {
   const { node: call, tool: name } = effect;
-  const known = route.tools.get(name);
-  if (known?.effect === "read")
-    return withInputs(route, known, effect, (inputs) => ({ kind: "read", tool: known, inputs }));
   let tool: ListedTool | undefined;
   try {
     tool = (await route.listAgain()).get(name);
   } catch (error) {
-    return outcome({ kind: "failed", ...readFailure(error, { effect: "read", aborted: false }) });
+    return outcome(failed(route, readFailure(error, { effect: "read", aborted: false, scrub: route.scrub })));
   }
   if (tool === undefined) return outcome(unpublished(name));
   const write = tool;
@@ -70,21 +79,25 @@ export async function prepare(route: Route, effect: CallTool): Promise<Prepared>
 }
 
 /** Calls the tool, once: a read, or a write whose intent is durable. */
-export async function send(
+export function send(
   route: Route,
   tool: ListedTool,
   inputs: JsonObject,
   context: ToolCallContext,
-  wasAborted: () => boolean,
+  call: { readonly isAborted: boolean },
 ): Promise<CallOutcome> {
-  let returned: unknown;
-  try {
-    returned = await tool.call(copyJson(inputs), context);
-    if (returned instanceof Error) throw returned;
-  } catch (thrown) {
-    return failed(route, readFailure(thrown, { effect: tool.effect, aborted: wasAborted() }));
-  }
-  return keep(route, returned);
+  const threw = (thrown: unknown) =>
+    failed(route, readFailure(thrown, { effect: tool.effect, aborted: call.isAborted, scrub: route.scrub }));
+  return tool
+    .call(copyJson(inputs), context)
+    .then((returned) => (isError(returned) ? threw(returned) : keep(route, returned)), threw);
+}
+
+/** Whether an error was returned, also one of another realm. What can't even be asked that is no error, but no JSON either. */
+export function isError(returned: unknown): boolean {
+  return (
+    attempt(() => returned instanceof Error || Object.prototype.toString.call(returned) === "[object Error]") ?? false
+  );
 }
 
 /** A result, normalized and scrubbed; what can't be kept was made all the same. */
@@ -104,20 +117,39 @@ export function failed(
   return { kind: "failed", ...failure, error: route.scrub.error(failure.error) };
 }
 
-async function withInputs(
+function withInputs(
   route: Route,
   tool: ListedTool,
   effect: CallTool,
   go: (inputs: JsonObject) => Prepared | Promise<Prepared>,
-): Promise<Prepared> {
-  const validation = await tool.schema?.validate(effect.inputs, route.limits);
-  if (validation === undefined) return go(effect.inputs);
-  if ("issues" in validation) return outcome(unfit(inputMismatch(`Tool ${tool.name}`, validation.issues).toJSON()));
+): Prepared | Promise<Prepared> {
+  const validation = tool.schema?.validate(effect.inputs, route.limits) ?? { value: effect.inputs };
+  if (!(validation instanceof Promise)) return withValid(route, tool, validation, go);
+  return validation.then((settled) => withValid(route, tool, settled, go));
+}
+
+function withValid(
+  route: Route,
+  tool: ListedTool,
+  validation: Validation,
+  go: (inputs: JsonObject) => Prepared | Promise<Prepared>,
+): Prepared | Promise<Prepared> {
+  try {
+    return go(fitting(tool, validation, route.scrub));
+  } catch (error) {
+    if (!isToolweaveError(error)) throw error;
+    return outcome(failed(route, { outcome: "not_applied", error: errorToJson(error) }));
+  }
+}
+
+function fitting({ name }: ListedTool, validation: Validation, scrub: Scrubber): JsonObject {
+  if ("issues" in validation) throw inputMismatch(`Tool ${name}`, validation.issues);
   const { value } = validation;
   if (!isJsonObject(value)) {
-    return outcome(unfit({ code: "INVALID_INPUT", message: `Tool ${tool.name}: its schema has to give an object.` }));
+    throw new ToolweaveError("INVALID_INPUT", `Tool ${name}: its schema has to give an object.`);
   }
-  return go(value);
+  refuseSecrets(scrub, value, `The input of tool ${name}`);
+  return value;
 }
 
 /** A person approved: what runs is what was shown, with the edits, or it is asked anew. */
@@ -143,28 +175,15 @@ async function decide(route: Route, tool: ListedTool, effect: CallTool, inputs: 
   if (decision === "ask") return { kind: "ask", fact: asked(route, tool, effect, inputs, { reason, expiresAfterMs }) };
   const decided: Decision = { by: "policy", at: isoTime(route.clock.now()) };
   if (reason !== undefined) decided.reason = reason;
-  if (decision === "reject") return outcome({ kind: "rejected", tool: tool.name, inputs, decision: decided });
+  if (decision === "reject") {
+    const { masked } = shown;
+    return outcome({ kind: "rejected", tool: tool.name, inputs, ...(masked && { masked }), decision: decided });
+  }
   return intent(route, tool, effect, inputs, decided, shown);
 }
 
-type Shown = Omit<ApprovalQuestionBody, "kind" | "id" | "schema" | "reason" | "supersedes">;
-
 function view(route: Route, tool: ListedTool, call: Call, fields: JsonObject): Shown {
-  const { site } = tool.info;
-  const { page, action, labels } = previewOf(tool, fields);
-  return {
-    stepId: call.stepId,
-    path: call.path,
-    purpose: call.purpose,
-    tool: tool.name,
-    ...(site === undefined ? {} : { site }),
-    ...(page === undefined ? {} : { page }),
-    action,
-    ...(labels === undefined ? {} : { labels }),
-    fields,
-    undo: undoOf(call),
-    fingerprint: fingerprint(route, call, tool, fields),
-  };
+  return writeView(call, tool, { fields, fingerprint: fingerprint(route, call, tool, fields), scrub: route.scrub });
 }
 
 function asked(
@@ -182,7 +201,7 @@ function asked(
       kind: "approval",
       id: questionId(call),
       ...view(route, tool, call, inputs),
-      ...(schema === undefined ? {} : { schema }),
+      ...(schema === undefined ? {} : { schema: route.scrub.value(schema) }),
       ...(reason === undefined ? {} : { reason }),
       ...(supersedes === undefined ? {} : { supersedes }),
     },
@@ -209,6 +228,7 @@ function intent(
     action,
     ...(labels === undefined ? {} : { labels }),
     inputs,
+    ...maskedBy(tool.schema?.json, inputs),
     fingerprint: fingerprint(route, call, tool, inputs),
     decision,
   };
@@ -234,7 +254,8 @@ async function askPolicy(route: Route, tool: ListedTool, call: Call, shown: Show
       ...(undo === null ? {} : { undo }),
     });
     const verdict = typeof given === "string" ? { decision: given } : given;
-    return isVerdict(verdict) ? verdict : { decision: "ask", reason: "The policy gave no decision." };
+    if (!isVerdict(verdict)) return { decision: "ask", reason: "The policy gave no decision." };
+    return verdict.reason === undefined ? verdict : { ...verdict, reason: route.scrub.text(verdict.reason) };
   } catch {
     return { decision: "ask", reason: `The policy failed to decide about ${call.path}.` };
   }
@@ -245,33 +266,9 @@ function isVerdict(verdict: PolicyVerdict): boolean {
   return (
     (decision === "approve" || decision === "reject" || decision === "ask") &&
     (reason === undefined || typeof reason === "string") &&
-    (expiresAfterMs === undefined || (Number.isFinite(expiresAfterMs) && expiresAfterMs >= 0))
+    (expiresAfterMs === undefined ||
+      (typeof expiresAfterMs === "number" && expiresAfterMs >= 0 && expiresAfterMs <= maxDurationMs))
   );
-}
-
-/** How the call looks to a person: it can't change the inputs, and is left out where it fails. */
-function previewOf(
-  tool: ListedTool,
-  inputs: JsonObject,
-): { page?: string; action: string; labels?: Record<string, string> } {
-  const { info } = tool;
-  const plain = { ...(info.site === undefined ? {} : { page: info.site }), action: info.title ?? tool.name };
-  try {
-    const preview = info.preview?.(copyJson(inputs));
-    if (preview === undefined) return plain;
-    const { page, action, labels } = preview;
-    const texts = Object.entries(labels ?? {}).filter(
-      (entry): entry is [string, string] => typeof entry[1] === "string",
-    );
-    return {
-      ...plain,
-      ...(typeof page === "string" ? { page } : {}),
-      ...(typeof action === "string" ? { action } : {}),
-      ...(texts.length > 0 ? { labels: Object.fromEntries(texts) } : {}),
-    };
-  } catch {
-    return plain;
-  }
 }
 
 function outcome(given: CallOutcome): Prepared {
@@ -281,8 +278,4 @@ function outcome(given: CallOutcome): Prepared {
 function unpublished(name: string): CallOutcome {
   const message = `Tool ${name} is not published. Publish it, or change the workflow.`;
   return { kind: "failed", outcome: "not_applied", error: { code: "UNKNOWN_TOOL", message } };
-}
-
-function unfit(error: ErrorData): CallOutcome {
-  return { kind: "failed", outcome: "not_applied", error };
 }

@@ -1,26 +1,28 @@
 import { apply } from "../core/apply.js";
 import { dueTimers, nextTimer } from "../core/clock.js";
-import type { Effect } from "../core/effect.js";
 import { errorText, ToolweaveError } from "../core/errors.js";
 import { isoTime } from "../core/event.js";
 import type { JsonValue } from "../core/json.js";
 import { next, wake } from "../core/next.js";
 import { checkAnswer } from "../core/question.js";
-import type { Answer, Fact, JournalRecord, Question } from "../core/record.js";
+import { questionView } from "../core/question-view.js";
+import type { Fact, JournalRecord, QuestionExpired } from "../core/record.js";
 import { type RunResult, resultOf } from "../core/result.js";
-import { type CallOutcome, settleCall } from "../core/settle.js";
-import { type Call, type Node, queue, type RunState } from "../core/state.js";
+import { type Call, queue, type RunState } from "../core/state.js";
 import type { RunHead } from "../ports/run-store.js";
-import { answerQuestion, refuseSecrets } from "./answer.js";
+import { Alarm } from "./alarm.js";
+import { answerQuestion, refuseSecretAnswer } from "./answer.js";
 import type { Route } from "./call-tool.js";
-import { Handle } from "./handle.js";
+import { type Arrival, type Beginning, Flight } from "./flight.js";
 import { headOf } from "./head.js";
 import { hasCode, type Journal } from "./journal.js";
 import type { LeaseKeeper } from "./lease.js";
 import type { RunEvent, Settings } from "./options.js";
-import { type Performed, perform } from "./perform.js";
+import { Outbox } from "./outbox.js";
+import { Pulse } from "./pulse.js";
 import { type LateWrite, reportWrite } from "./report.js";
 import { Section } from "./section.js";
+import { watchRun } from "./watch-run.js";
 
 /** A run whose start or takeover this driver has made durable: only such a run may be driven. */
 export interface OwnedRun {
@@ -28,25 +30,6 @@ export interface OwnedRun {
   readonly journal: Journal;
   readonly lease: LeaseKeeper;
   readonly route: Route;
-}
-
-/** A fact that begins something, its node, and what follows once it is durable. */
-interface Beginning {
-  readonly node: Node;
-  readonly handle: Handle;
-  readonly fact: Fact;
-  readonly goOn: (() => Promise<Performed>) | undefined;
-}
-
-interface Delivery {
-  readonly handle: Handle;
-  readonly outcome?: CallOutcome;
-  settle(): Fact | undefined;
-}
-
-interface Start {
-  readonly effect: Exclude<Effect, { kind: "commit" }>;
-  readonly handle: Handle;
 }
 
 /**
@@ -64,23 +47,19 @@ export class Drive {
   private readonly state: RunState;
   private readonly journal: Journal;
   private readonly section = new Section();
-  private readonly events: RunEvent[] = [];
-  private readonly mailbox: Delivery[] = [];
-  private readonly handles = new Map<Node, Handle>();
-  private readonly asking = new Set<string>();
-  private starts: Start[] = [];
-  private beginnings: Beginning[] = [];
-  private expiries: Fact[] = [];
+  private readonly pulse = new Pulse();
+  private readonly flight: Flight;
+  private readonly outbox: Outbox;
+  private readonly alarm: Alarm;
+  private expiries: QuestionExpired[] = [];
   /** Outcomes of writes that are applied and not yet durable. */
   private unrecorded: LateWrite[] = [];
-  private sleep: { readonly until: number; readonly controller: AbortController } | undefined;
-  private waiters: (() => void)[] = [];
-  private isRoused = false;
   private isTimeUp = false;
   private hasNews = false;
   private isAppending = false;
   private seenStops = 0;
-  private steps = 0;
+  /** How many ask for the next event. */
+  private demand = 0;
   private left: Promise<void> | undefined;
   private stopped: Promise<void> | undefined;
   private closed: Promise<void> | undefined;
@@ -95,36 +74,53 @@ export class Drive {
     this.state = owned.state;
     this.journal = owned.journal;
     this.state.events.length = 0;
+    const { route } = owned;
+    const tower = { rouse: () => this.rouse(), fail: (error: unknown) => this.fail(error) };
+    const announce = (call: Call, attempt: number) => this.announce(call, attempt);
+    this.flight = new Flight({ state: this.state, route, announce, fail: tower.fail }, settings, tower);
+    this.outbox = new Outbox(
+      {
+        ...tower,
+        isOpen: (id) => this.state.questions.has(id),
+        answer: (id, answer) => this.answer(id, answer),
+      },
+      settings,
+    );
+    this.alarm = new Alarm(settings.clock, () => {
+      this.isTimeUp = true;
+      this.rouse();
+    });
     owned.lease.keep();
-    this.listen(settings.signal, () => this.inBackground(() => this.appendForeign({ kind: "cancel_requested" })));
+    this.listen(settings.signal, () => this.inBackground(() => this.requestCancel()));
     this.listen(settings.stop, () => this.inBackground(() => (this.stopped ??= this.stop())));
-    const unwatch = this.journal.store.watch?.(this.state.runId, () => this.noticeNews());
-    if (unwatch !== undefined) this.cleanups.push(unwatch);
-    for (const { question } of this.state.questions.values()) this.offer(question);
+    this.cleanups.push(watchRun(this.journal.store, this.state.runId, () => this.noticeNews()));
+    for (const { question, seq } of this.state.questions.values()) {
+      this.outbox.put({ type: "question", at: question.askedAt, seq, ...questionView(question) });
+    }
   }
 
   /** The next event, once there is one; `undefined` when the run ended or waits. */
   async nextEvent(): Promise<RunEvent | undefined> {
-    this.steps++;
+    this.demand++;
     try {
       for (;;) {
-        const event = this.takeEvent();
+        const event = this.outbox.take();
         if (event !== undefined) return event;
         if (this.failure !== undefined) throw this.failure;
         if (this.result !== undefined) return undefined;
         if (this.left !== undefined) {
           await (this.stopped ?? this.left);
-          return this.takeEvent();
+          return this.outbox.take();
         }
         await this.section.enter(() => this.advance());
-        if (this.events.length === 0 && this.result === undefined) await this.woken();
+        if (this.outbox.isEmpty && this.result === undefined) await this.pulse.taken();
       }
     } catch (error) {
       this.failure ??= error;
       await this.close();
       throw error;
     } finally {
-      this.steps--;
+      this.demand--;
     }
   }
 
@@ -134,11 +130,9 @@ export class Drive {
 
   /** Stops driving at once: nothing more starts, what is in flight is aborted, awaited for a while, and recorded. */
   leave(): Promise<void> {
-    if (this.result !== undefined) return this.close();
+    if (this.result !== undefined || this.failure !== undefined) return this.close();
     if (this.left === undefined) {
-      this.starts = [];
-      this.beginnings = [];
-      for (const handle of this.handles.values()) handle.abort();
+      this.flight.ground();
       this.left = this.section.enter(() => this.settleFlight());
       this.rouse();
     }
@@ -152,47 +146,53 @@ export class Drive {
 
   /** Answers an open question; resolves when the answer is durable. */
   async answer(id: string, given: unknown): Promise<void> {
-    if (this.result !== undefined || this.left !== undefined || this.failure !== undefined) {
-      return answerQuestion(this.journal.store, this.state.runId, id, given, this.settings);
-    }
-    await this.section.enter(async () => {
-      const { clock } = this.settings;
-      const answer = checkAnswer(this.state, id, given, { now: clock.now(), limits: this.owned.route.limits });
-      if (answer === undefined) return;
-      refuseSecrets(id, answer, this.owned.route.scrub.finds);
-      await this.appendFirst({ kind: "question_answered", id, answer });
-      this.publish();
-    });
+    const isGiven = !this.isOver && (await this.section.enter(() => this.answerHere(id, given)));
+    if (!isGiven) return answerQuestion(this.journal.store, this.state.runId, id, given, this.settings);
     this.rouse();
   }
 
-  private takeEvent(): RunEvent | undefined {
-    for (let event = this.events.shift(); event !== undefined; event = this.events.shift()) {
-      // A question that was closed before anyone saw it is not worth asking.
-      if (event.type !== "question" || this.state.questions.has(event.id)) return event;
+  /** @returns false where the run is no longer driven here: the answer then goes the way of everyone's. */
+  private async answerHere(id: string, given: unknown): Promise<boolean> {
+    if (this.isOver) return false;
+    const { limits, scrub } = this.owned.route;
+    try {
+      await this.appendFirst(() => {
+        const answer = checkAnswer(this.state, id, given, { now: this.settings.clock.now(), limits });
+        if (answer === undefined) return undefined;
+        refuseSecretAnswer(id, answer, scrub);
+        return { kind: "question_answered", id, answer };
+      });
+    } catch (error) {
+      if (!hasCode(error, "RUN_TAKEN_OVER")) throw error;
+      return false;
     }
-    return undefined;
+    this.publish();
+    return true;
+  }
+
+  private get isOver(): boolean {
+    return this.result !== undefined || this.left !== undefined || this.failure !== undefined;
   }
 
   /** One turn: record what came, then, when the consumer has seen all of it, start what is next. */
   private async advance(): Promise<void> {
     if (this.left !== undefined) return;
     await this.settle();
-    if (this.events.length > 0) return;
+    if (!this.outbox.isEmpty) return;
     if (this.state.ended !== undefined) return this.finish();
-    if (this.beginnings.length > 0) await this.begin();
-    for (const start of this.starts.splice(0)) this.start(start);
-    if (this.events.length > 0 || this.mailbox.length > 0 || !this.isIdle()) return;
+    const beginnings = this.flight.takeBeginnings();
+    if (beginnings.length > 0) await this.begin(beginnings);
+    this.flight.startPlanned();
+    if (!this.outbox.isEmpty || !this.isIdle()) return;
     this.hasNews = true;
     this.isTimeUp = true;
     await this.settle();
-    if (this.events.length === 0 && this.isIdle()) await this.finish();
+    if (this.outbox.isEmpty && this.isIdle()) await this.finish();
   }
 
   /** Whether all that is left waits for people. */
   private isIdle(): boolean {
-    if (this.handles.size > 0 || this.asking.size > 0 || this.state.ready.size > 0) return false;
-    if (this.starts.length > 0 || this.beginnings.length > 0 || this.mailbox.length > 0) return false;
+    if (!this.flight.isIdle || this.outbox.isAsking || this.state.ready.size > 0) return false;
     for (const { what } of this.state.timers) if (what !== "question") return false;
     return true;
   }
@@ -207,35 +207,44 @@ export class Drive {
       else break;
       this.publish();
     }
-    this.armTimer();
+    this.alarm.set(this.left === undefined && this.state.ended === undefined ? nextTimer(this.state) : undefined);
   }
 
   /** Whether a question expired depends on what others said of it first. */
   private async expire(): Promise<void> {
     for (const fact of this.expiries.splice(0)) {
-      if (fact.kind === "question_expired" && this.state.questions.has(fact.id)) await this.appendFirst(fact);
+      await this.appendFirst(() => (this.state.questions.has(fact.id) ? fact : undefined));
     }
   }
 
   private decide(): JournalRecord[] {
     const records: JournalRecord[] = [];
-    for (let delivery = this.mailbox.shift(); delivery !== undefined; delivery = this.mailbox.shift()) {
-      const { handle } = delivery;
-      if (this.handles.get(handle.node) !== handle) continue;
-      this.handles.delete(handle.node);
-      if (!handle.isWanted()) continue;
-      const fact = delivery.settle();
+    for (const arrival of this.flight.takeArrivals()) {
+      // The one before may have ended what this one is for.
+      const fact = arrival.handle.isWanted() ? arrival.settle() : undefined;
       if (fact === undefined) continue;
-      if (handle.isWrite) this.unrecorded.push(lateWrite(handle, delivery.outcome));
+      const write = writeOf(arrival);
+      if (write !== undefined) this.unrecorded.push(write);
       records.push(this.record(fact));
     }
-    if (this.isTimeUp) this.passTime(records);
-    for (let decision = next(this.state); decision !== undefined; decision = next(this.state)) {
-      if (!("node" in decision)) records.push(this.record(decision));
-      else this.plan(decision);
+    this.takeDecisions(records);
+    if (this.isTimeUp) {
+      // What settled before a deadline wins, so time passes only now.
+      this.passTime(records);
+      this.takeDecisions(records);
     }
-    if (this.state.stops !== this.seenStops) this.abortStopped();
+    if (this.state.stops !== this.seenStops) {
+      this.seenStops = this.state.stops;
+      this.flight.abortStopped();
+    }
     return records;
+  }
+
+  private takeDecisions(records: JournalRecord[]): void {
+    for (let decision = next(this.state); decision !== undefined; decision = next(this.state)) {
+      if ("node" in decision) this.flight.plan(decision);
+      else records.push(this.record(decision));
+    }
   }
 
   private passTime(records: JournalRecord[]): void {
@@ -246,13 +255,6 @@ export class Drive {
       if (fact?.kind === "question_expired") this.expiries.push(fact);
       else if (fact !== undefined) records.push(this.record(fact));
     }
-  }
-
-  private plan(effect: Effect): void {
-    const { node } = effect;
-    const handle = new Handle(node, "attempt" in effect ? effect.attempt : 1);
-    if (effect.kind === "commit") this.beginnings.push({ node, handle, fact: effect.fact, goOn: undefined });
-    else this.starts.push({ effect, handle });
   }
 
   private record(fact: Fact): JournalRecord {
@@ -271,188 +273,119 @@ export class Drive {
       }
       // Those of others came first, so ours, and the events made of them, stand further behind.
       for (const event of this.state.events) if (event.seq !== undefined) event.seq += others.length;
+      const { ended } = this.state;
+      if (ended !== undefined) this.state.ended = { ...ended, seq: ended.seq + others.length };
       this.applyOthers(others);
     }
   }
 
   /** Makes beginnings durable, applies them, and does what follows at once. */
-  private async begin(): Promise<void> {
-    const wanted = this.beginnings.splice(0).filter(({ handle }) => handle.isWanted());
-    if (wanted.length === 0) return;
+  private async begin(beginnings: readonly Beginning[]): Promise<void> {
     const at = this.settings.clock.now();
-    const begun = wanted.map(({ node, fact }) => ({ node, record: { ...fact, at } as JournalRecord }));
-    const records = begun.map(({ record }) => record);
+    const records = beginnings.map(({ fact }): JournalRecord => ({ ...fact, at }));
     const others = await this.append(records, headOf(this.state, records));
     if (others !== undefined) {
       this.applyOthers(others);
-      for (const { node, handle } of wanted) {
-        this.handles.delete(node);
-        if (handle.isWanted()) queue(this.state, node);
+      for (const { handle } of beginnings) {
+        this.flight.release(handle);
+        if (handle.isWanted()) queue(this.state, handle.node);
       }
-      this.rouse();
-      return;
+      return this.settle();
     }
-    for (const { record } of begun) apply(this.state, record);
-    const withheld: JournalRecord[] = [];
-    for (const { node, handle, fact, goOn } of wanted) {
-      if (goOn === undefined) {
-        this.handles.delete(node);
-      } else if (this.left === undefined) {
-        handle.isWrite = true;
-        this.deliver(handle, goOn());
+    for (const record of records) apply(this.state, record);
+    for (const { handle, goOn } of beginnings) {
+      if (goOn === undefined || handle.isAborted) {
+        this.flight.release(handle);
       } else {
-        // The consumer left while the intent was being appended.
-        this.handles.delete(node);
-        if (fact.kind === "write_intended") withheld.push(this.record({ kind: "withheld", path: fact.path }));
+        handle.isWrite = true;
+        goOn();
       }
     }
-    if (withheld.length > 0) await this.write(withheld);
+    // The consumer left while the intents were being appended.
+    const withheld = beginnings.filter(({ goOn, handle }) => goOn !== undefined && handle.isAborted);
+    if (withheld.length > 0) {
+      await this.write(withheld.map(({ handle }) => this.record({ kind: "withheld", path: handle.node.path })));
+    }
     this.publish();
-    await this.settle();
+    return this.settle();
   }
 
-  private start({ effect, handle }: Start): void {
-    if (!handle.isWanted()) return;
-    this.handles.set(effect.node, handle);
-    const world = { state: this.state, route: this.owned.route, announce: this.announce };
-    this.deliver(handle, perform(world, effect, handle));
-  }
-
-  private deliver(handle: Handle, performed: Promise<Performed>): void {
-    performed.then(
-      (what) => this.receive(handle, what),
-      (error) => this.fail(error),
-    );
-  }
-
-  private receive(handle: Handle, what: Performed): void {
-    if (this.handles.get(handle.node) !== handle) return;
-    if (what.kind === "settle") {
-      if (this.failure !== undefined && handle.isWrite) return this.report(lateWrite(handle, what.outcome));
-      this.mailbox.push({ handle, outcome: what.outcome, settle: what.settle });
-    } else if (this.left === undefined && handle.isWanted()) {
-      this.beginnings.push({ node: handle.node, handle, fact: what.fact, goOn: what.goOn });
-    } else {
-      this.handles.delete(handle.node);
-    }
-    this.rouse();
-  }
-
-  private report(write: LateWrite): void {
-    void reportWrite(this.journal.store, this.state.runId, write, this.settings);
-  }
-
-  private readonly announce = (call: Call, attempt: number): void => {
+  private announce(call: Call, attempt: number): void {
     call.announced = true;
-    const { runId } = this.state;
+    const { stepId, path, purpose } = call;
+    const status = purpose === "undo" ? "undoing" : "started";
     const at = isoTime(this.settings.clock.now());
-    const { stepId, path } = call;
-    const status = call.purpose === "undo" ? "undoing" : "started";
-    this.emit({ type: "step", runId, at, status, stepId, path, attempt });
+    this.outbox.send({ type: "step", runId: this.state.runId, at, status, stepId, path, attempt });
     this.rouse();
-  };
-
-  /** Aborts what is no longer wanted. A write is given time to settle. */
-  private abortStopped(): void {
-    this.seenStops = this.state.stops;
-    for (const [node, handle] of this.handles) {
-      const mustStop = node.kind === "call" && node.aborted;
-      if (handle.isWanted() && !mustStop) continue;
-      if (handle.isAborted) continue;
-      handle.abort();
-      if (handle.isWrite && handle.isWanted()) this.giveGrace(handle);
-      else this.handles.delete(node);
-    }
-  }
-
-  private giveGrace(handle: Handle): void {
-    const { clock, limits } = this.settings;
-    const controller = new AbortController();
-    this.cleanups.push(() => controller.abort());
-    clock.sleep(limits.gracePeriodMs, controller.signal).then(
-      () => {
-        if (this.handles.get(handle.node) !== handle || handle.node.kind !== "call") return;
-        const call = handle.node;
-        this.mailbox.push({ handle, settle: () => settleCall(call, { kind: "failed", ...unsettled }) });
-        this.rouse();
-      },
-      () => undefined,
-    );
   }
 
   /** Waits for what is in flight, for the grace period at most, and records what came of it. */
   private async settleFlight(): Promise<void> {
     const { clock, limits } = this.settings;
-    const controller = new AbortController();
-    let isOver = this.handles.size === 0;
-    if (!isOver) {
-      clock.sleep(limits.gracePeriodMs, controller.signal).then(
-        () => {
-          isOver = true;
-          this.rouse();
-        },
-        () => undefined,
-      );
-    }
+    let isOver = false;
+    const grace = new Alarm(clock, () => {
+      isOver = true;
+      this.pulse.give();
+    });
     try {
+      if (this.flight.size > 0) grace.set(clock.now() + limits.gracePeriodMs);
       await this.settle();
-      while (this.handles.size > 0 && !isOver) {
-        await this.woken();
+      while (this.flight.size > 0 && !isOver) {
+        await this.pulse.taken();
         await this.settle();
       }
     } finally {
-      controller.abort();
+      grace.set(undefined);
       await this.close();
     }
   }
 
   private async finish(): Promise<void> {
     if (this.result !== undefined) return;
-    const { ended, questions } = this.state;
+    const { ended, questions, runId, seq } = this.state;
     if (ended === undefined && questions.size === 0 && this.left === undefined) {
-      throw new ToolweaveError(
-        "INVALID_JOURNAL",
-        `Run ${this.state.runId} can't go on: nothing is left to do or to wait for.`,
-      );
+      const message = `Run ${runId} can't go on: nothing is left to do or to wait for.`;
+      throw new ToolweaveError("INVALID_JOURNAL", message);
     }
     // The lease is free before anyone learns that the run stands, so that they can resume it.
     await this.close();
     this.result = resultOf(this.state);
     const at = isoTime(ended?.at ?? this.settings.clock.now());
-    this.emit({ type: "result", at, seq: ended?.seq ?? this.state.seq - 1, ...this.result });
+    this.outbox.send({ type: "result", at, seq: ended?.seq ?? seq - 1, ...this.result });
   }
 
   private close(): Promise<void> {
     this.closed ??= this.owned.lease.release();
-    this.sleep?.controller.abort();
-    this.sleep = undefined;
+    this.alarm.set(undefined);
+    this.flight.close();
     for (const cleanup of this.cleanups.splice(0)) cleanup();
     return this.closed;
   }
 
   private async append(records: JournalRecord[], head: RunHead): Promise<JournalRecord[] | undefined> {
+    // What a store says while it is called is of this append; what it says later may be of another's.
     this.isAppending = true;
+    const appending = this.journal.append(records, head);
+    this.isAppending = false;
     try {
-      return await this.journal.append(records, head);
+      return await appending;
     } catch (error) {
       throw hasCode(error, "STORE_UNAVAILABLE") ? withUnrecorded(error, this.unrecorded) : error;
-    } finally {
-      this.isAppending = false;
     }
   }
 
-  /** Appends a fact that anybody may append, then applies it. */
-  private async appendForeign(fact: Fact): Promise<void> {
-    if (this.result !== undefined || this.failure !== undefined) return;
+  private async requestCancel(): Promise<void> {
     await this.section.enter(async () => {
-      await this.appendFirst(fact);
+      if (this.result !== undefined || this.failure !== undefined) return;
+      await this.appendFirst(() => (this.state.cancelRequested ? undefined : { kind: "cancel_requested" }));
       this.publish();
     });
     this.rouse();
   }
 
-  private async appendFirst(fact: Fact): Promise<void> {
-    for (;;) {
+  /** Appends what anybody may append, given the run as it stands, then applies it. */
+  private async appendFirst(decide: () => Fact | undefined): Promise<void> {
+    for (let fact = decide(); fact !== undefined; fact = decide()) {
       const record: JournalRecord = { ...fact, at: this.settings.clock.now() };
       const others = await this.append([record], headOf(this.state, [record]));
       if (others === undefined) return apply(this.state, record);
@@ -472,6 +405,10 @@ export class Drive {
     }
   }
 
+  private report(write: LateWrite): void {
+    void reportWrite(this.journal.store, this.state.runId, write, this.settings);
+  }
+
   private noticeNews(): void {
     if (this.isAppending || this.hasNews) return;
     this.hasNews = true;
@@ -485,95 +422,23 @@ export class Drive {
 
   /** Hands on the events of what is durable now. */
   private publish(): void {
-    const events = this.state.events.splice(0);
-    for (const event of events) {
-      if (event.type === "question") this.offer(event);
-      else this.emit(event);
-    }
-  }
-
-  /** Asks the host first; what it leaves open comes in the stream. */
-  private offer(question: Question): void {
-    const { onQuestion } = this.settings;
-    const open = this.state.questions.get(question.id);
-    const event: RunEvent = {
-      ...question,
-      type: "question",
-      at: question.askedAt,
-      seq: open?.seq ?? this.state.seq,
-      answer: (answer) => this.answer(question.id, answer),
-    };
-    if (onQuestion === undefined) return this.emit(event);
-    this.asking.add(question.id);
-    this.askHost(onQuestion, question).then(
-      (isAnswered) => {
-        this.asking.delete(question.id);
-        if (!isAnswered) this.emit(event);
-        this.rouse();
-      },
-      (error) => this.fail(error),
-    );
-  }
-
-  private async askHost(onQuestion: NonNullable<Settings["onQuestion"]>, question: Question): Promise<boolean> {
-    let answer: Answer | undefined;
-    try {
-      answer = await onQuestion(question);
-    } catch {
-      return false;
-    }
-    if (answer === undefined || !this.state.questions.has(question.id)) return answer !== undefined;
-    try {
-      await this.answer(question.id, answer);
-      return true;
-    } catch (error) {
-      if (error instanceof ToolweaveError && error.code !== "STORE_UNAVAILABLE") return false;
-      throw error;
-    }
-  }
-
-  private emit(event: RunEvent): void {
-    this.events.push(event);
-    try {
-      this.settings.observer?.emit(event.type, event);
-    } catch {
-      // A listener that throws harms no run.
-    }
-  }
-
-  private armTimer(): void {
-    const until = this.left === undefined && this.state.ended === undefined ? nextTimer(this.state) : undefined;
-    if (until === this.sleep?.until) return;
-    this.sleep?.controller.abort();
-    this.sleep = undefined;
-    if (until === undefined) return;
-    const controller = new AbortController();
-    this.sleep = { until, controller };
-    const { clock } = this.settings;
-    clock.sleep(Math.max(0, until - clock.now()), controller.signal).then(
-      () => {
-        if (this.sleep?.controller !== controller) return;
-        this.sleep = undefined;
-        this.isTimeUp = true;
-        this.rouse();
-      },
-      () => undefined,
-    );
+    for (const event of this.state.events.splice(0)) this.outbox.put(event);
   }
 
   /** Something came: whoever waits goes on; when nobody does, it is recorded in the background. */
   private rouse(): void {
-    this.isRoused = this.waiters.length === 0;
-    for (const resolve of this.waiters.splice(0)) resolve();
-    if (!this.isRoused || this.steps > 0 || this.left !== undefined) return;
-    if (this.result !== undefined || this.failure !== undefined) return;
+    this.pulse.give();
+    if (this.failure !== undefined) return this.reportArrivals();
+    if (this.demand > 0 || this.isOver) return;
     this.inBackground(() => this.section.enter(() => this.settle()));
   }
 
-  private woken(): Promise<void> {
-    if (!this.isRoused) return new Promise((resolve) => this.waiters.push(resolve));
-    this.isRoused = false;
-    return Promise.resolve();
+  /** A driver that can't go on tells what became of the writes that it had in flight. */
+  private reportArrivals(): void {
+    for (const arrival of this.flight.takeArrivals()) {
+      const write = writeOf(arrival);
+      if (write !== undefined) this.report(write);
+    }
   }
 
   private inBackground(work: () => Promise<void>): void {
@@ -593,21 +458,14 @@ export class Drive {
   }
 }
 
-const unsettled = {
-  outcome: "in_doubt",
-  error: {
-    code: "TOOL_IN_DOUBT",
-    message: "The call was aborted and did not settle, so nobody knows whether it was made.",
-  },
-} as const;
-
 function takenOver(runId: string): ToolweaveError {
   const message = `Run ${runId} was taken over by another driver. Nothing more is started here.`;
   return new ToolweaveError("RUN_TAKEN_OVER", message);
 }
 
-function lateWrite({ node, attempt }: Handle, outcome: CallOutcome = { kind: "failed", ...unsettled }): LateWrite {
-  return { path: node.path, attempt, outcome };
+function writeOf({ handle, outcome }: Arrival): LateWrite | undefined {
+  if (!handle.isWrite || outcome === undefined) return undefined;
+  return { path: handle.node.path, attempt: handle.attempt, outcome };
 }
 
 /** What the driver knows and could not make durable: the outcomes of writes. */

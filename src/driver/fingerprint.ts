@@ -2,10 +2,10 @@ import { sha256 } from "@noble/hashes/sha2";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils";
 import { planOf } from "../core/define.js";
 import type { Workflow } from "../core/document.js";
-import { documentJson } from "../core/fold.js";
 import { canonicalJson, type JsonObject, type JsonValue } from "../core/json.js";
 import type { DocumentSnapshot } from "../core/record.js";
 import { bareSchema } from "../core/schema.js";
+import { documentJson } from "../core/stored-document.js";
 import type { ListedTool } from "./tool-list.js";
 
 /** SHA-256 over a value's canonical JSON (RFC 8785), in hexadecimal. */

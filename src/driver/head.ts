@@ -21,7 +21,7 @@ export function headOf(state: RunState, coming: readonly JournalRecord[] = []): 
     ...(state.root.failing === undefined ? {} : { phase: "undoing" }),
     openQuestions,
     ...(wakeAt === undefined ? {} : { wakeAt: isoTime(wakeAt) }),
-    createdAt: isoTime(state.createdAt),
+    createdAt: state.createdAt,
     updatedAt: isoTime(coming[0]?.at ?? state.updatedAt),
   };
 }
@@ -44,7 +44,8 @@ function lookAhead(state: RunState, coming: readonly JournalRecord[]): Ahead {
         const call = node?.kind === "step" ? node.call : node;
         if (call !== undefined) ahead.asked.add(call);
         ahead.questions++;
-        if (record.expiresAfterMs !== undefined) ahead.wakeAt = earlier(ahead.wakeAt, record.at + record.expiresAfterMs);
+        if (record.expiresAfterMs !== undefined)
+          ahead.wakeAt = earlier(ahead.wakeAt, record.at + record.expiresAfterMs);
         break;
       }
       case "question_answered":

@@ -1,4 +1,6 @@
 import type { RunStore } from "../ports/run-store.js";
+import { reachStore } from "./journal.js";
+import { unref } from "./unref.js";
 
 /** A lease runs out so long after its last renewal, in milliseconds. */
 export const leaseMs = 30_000;
@@ -15,7 +17,8 @@ export class LeaseKeeper {
 
   /** False when another driver holds a live lease. Without leases in the store always true. */
   async claim(): Promise<boolean> {
-    return (await this.store.lease?.claim(this.runId, this.owner, leaseMs)) ?? true;
+    const { lease } = this.store;
+    return lease === undefined || reachStore(this.runId, () => lease.claim(this.runId, this.owner, leaseMs));
   }
 
   keep(): void {
@@ -31,10 +34,4 @@ export class LeaseKeeper {
     clearInterval(this.timer);
     await this.store.lease?.release(this.runId, this.owner).catch(() => undefined);
   }
-}
-
-/** In Node a timer keeps the process alive unless it is told not to. */
-function unref(timer: unknown): void {
-  if (typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function")
-    timer.unref();
 }

@@ -113,6 +113,10 @@ export function settingsOf(options: DriveOptions): Settings {
   if (typeof options !== "object" || options === null) throw invalid("the options have to be an object with tools");
   if (options.tools === undefined) throw invalid("tools is missing: pass a tool, an adapter, or an array of them");
   const { inDoubt = "ask", secrets = [], workflows = [] } = options;
+  for (const name of ["policy", "onQuestion"] as const) {
+    if (options[name] !== undefined && typeof options[name] !== "function")
+      throw invalid(`${name} has to be a function`);
+  }
   if (inDoubt !== "ask" && inDoubt !== "fail") throw invalid('inDoubt has to be "ask" or "fail"');
   if (secrets.some((secret) => typeof secret !== "string" || secret.length < minSecretLength)) {
     throw invalid(`each of secrets has to be a text of at least ${minSecretLength} characters`);

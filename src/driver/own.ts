@@ -5,10 +5,10 @@ import type { Workflow } from "../core/document.js";
 import { ToolweaveError } from "../core/errors.js";
 import { beginRun, plansOf } from "../core/fold.js";
 import type { JsonObject } from "../core/json.js";
+import { maskedBy } from "../core/mask.js";
 import { type JournalRecord, journalVersion } from "../core/record.js";
 import type { RunSettings, RunState } from "../core/state.js";
 import type { RunStore } from "../ports/run-store.js";
-import { readKnownRun } from "./append-to-run.js";
 import type { Route } from "./call-tool.js";
 import type { OwnedRun } from "./drive.js";
 import { digest, digestOf, documentDigest, snapshotOf } from "./fingerprint.js";
@@ -16,7 +16,8 @@ import { headOf } from "./head.js";
 import { Journal } from "./journal.js";
 import { LeaseKeeper } from "./lease.js";
 import type { Settings } from "./options.js";
-import { scrubber } from "./scrub.js";
+import { readKnownRun } from "./read-run.js";
+import { refuseSecrets, scrubber } from "./scrub.js";
 import { listTools, type ToolList } from "./tool-list.js";
 
 /** What a run id stands for: the document and the input as it was given. */
@@ -52,10 +53,14 @@ export async function startRun(
     runId,
     documents: workflows.map(snapshotOf),
     input,
+    ...maskedBy(planOf(workflow).input?.json, input),
     identity,
     driver,
     at: settings.clock.now(),
   };
+  const scrub = scrubber(settings.secrets);
+  for (const { name, document } of record.documents) refuseSecrets(scrub, document, `Workflow ${name}`);
+  refuseSecrets(scrub, input, "The run's input, as its schema gives it,");
   const lease = new LeaseKeeper(store, runId, driver);
   if (!(await lease.claim())) throw busy(runId);
   const plans = new Map(workflows.map((one) => [one.name, planOf(one)]));
@@ -82,7 +87,10 @@ export async function takeRun(
   { takeOver }: { takeOver: boolean },
 ): Promise<OwnedRun | { ended: RunState }> {
   const driver = crypto.randomUUID();
-  const known = await readKnownRun(store, runId, settings.workflows, driveSettings(settings));
+  const known = await readKnownRun(store, runId, {
+    settings: driveSettings(settings),
+    plans: (record) => plansOf(record, settings.workflows),
+  });
   if (known.ended !== undefined) return { ended: known };
   const tools = await listTools(settings.tools);
   const lease = new LeaseKeeper(store, runId, driver);

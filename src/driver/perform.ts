@@ -2,82 +2,94 @@ import { containerOf } from "../core/containers/index.js";
 import type { Effect } from "../core/effect.js";
 import { errorToJson, isToolweaveError } from "../core/errors.js";
 import { readFailure } from "../core/failure.js";
-import { isJsonObject, type JsonObject } from "../core/json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../core/json.js";
 import { inputMismatch } from "../core/mismatch.js";
-import type { CallSnapshot, Fact } from "../core/record.js";
+import type { Fact } from "../core/record.js";
 import { type CallOutcome, settleCall } from "../core/settle.js";
 import type { Call, Flow, RunState, Step } from "../core/state.js";
-import { failed, keep, prepare, type Route, send } from "./call-tool.js";
-import { CallContext, type Handle } from "./handle.js";
+import { failed, isError, keep, type Prepared, prepare, type Route, send } from "./call-tool.js";
+import { callContext, type Handle } from "./handle.js";
 import { readCalls } from "./read-calls.js";
+import type { ListedTool } from "./tool-list.js";
 
 /** What performing an effect comes to. */
 export type Performed =
   /** A fact, made when it is applied: only then is it known how the node stands. */
   | { readonly kind: "settle"; readonly outcome?: CallOutcome; settle(): Fact | undefined }
   /** A fact that begins something, and what is to be done as soon as it is durable. */
-  | { readonly kind: "begin"; readonly fact: Fact; readonly goOn?: () => Promise<Performed> };
+  | { readonly kind: "begin"; readonly fact: Fact; readonly goOn?: (arrive: Arrive) => void };
+
+export type Arrive = (what: Performed) => void;
 
 export interface World {
   readonly state: RunState;
   readonly route: Route;
   /** Says that a read or function starts. */
   announce(call: Call, attempt: number): void;
+  /** What should never happen: the driver can't go on. */
+  fail(error: unknown): void;
 }
 
-/** Does what an effect asks for. Never rejects. */
-export async function perform(
+/** Does what an effect asks for, and tells `arrive` what it came to. */
+export function perform(
   world: World,
   effect: Exclude<Effect, { kind: "commit" }>,
   handle: Handle,
-): Promise<Performed> {
+  arrive: Arrive,
+): void {
   switch (effect.kind) {
     case "call_tool":
-      return callTool(world, effect, handle);
+      return callTool(world, effect, handle, arrive);
     case "run_code":
-      return runCode(world, effect, handle);
+      return later(world, runCode(world, effect, handle), arrive);
     case "check_input":
-      return checkInput(world, effect.node, effect.input);
+      return later(world, checkInput(world, effect.node, effect.input), arrive);
     case "read_calls":
-      return openDispatch(world, effect.node, effect.raw, effect.context);
+      return later(world, openDispatch(world, effect.node, effect.raw, effect.context), arrive);
     default:
       return effect satisfies never;
   }
 }
 
-async function callTool(
+function later(world: World, performed: Promise<Performed>, arrive: Arrive): void {
+  performed.then(arrive).catch(world.fail);
+}
+
+function callTool(world: World, effect: Extract<Effect, { kind: "call_tool" }>, handle: Handle, arrive: Arrive): void {
+  const prepared = prepare(world.route, effect);
+  if (!(prepared instanceof Promise)) return callPrepared(world, effect, handle, prepared, arrive);
+  prepared.then((ready) => callPrepared(world, effect, handle, ready, arrive)).catch(world.fail);
+}
+
+function callPrepared(
   world: World,
-  effect: Extract<Effect, { kind: "call_tool" }>,
+  { node: call, attempt }: Extract<Effect, { kind: "call_tool" }>,
   handle: Handle,
-): Promise<Performed> {
+  prepared: Prepared,
+  arrive: Arrive,
+): void {
   const { route, state } = world;
-  const { node: call, attempt } = effect;
-  const prepared = await prepare(route, effect);
+  const sendCall = (tool: ListedTool, inputs: JsonObject, arriveAt: Arrive, sent?: JsonObject): void => {
+    const context = callContext(state, call, handle);
+    send(route, tool, inputs, context, handle)
+      .then((outcome) =>
+        arriveAt(settled(call, handle, sent && outcome.kind === "returned" ? { ...outcome, inputs: sent } : outcome)),
+      )
+      .catch(world.fail);
+  };
   switch (prepared.kind) {
     case "outcome":
-      return settled(call, handle, prepared.outcome);
+      return arrive(settled(call, handle, prepared.outcome));
     case "ask":
-      return { kind: "begin", fact: prepared.fact };
+      return arrive({ kind: "begin", fact: prepared.fact });
     case "read": {
-      const { tool, inputs } = prepared;
-      if (!handle.isWanted() || handle.isAborted) return { kind: "settle", settle: () => undefined };
+      if (!handle.isWanted() || handle.isAborted) return arrive({ kind: "settle", settle: () => undefined });
       world.announce(call, attempt);
-      const outcome = await send(route, tool, inputs, new CallContext(state, call, handle), () => handle.isAborted);
-      return settled(call, handle, outcome.kind === "returned" ? { ...outcome, inputs } : outcome);
+      return sendCall(prepared.tool, prepared.inputs, arrive, prepared.inputs);
     }
     case "intent": {
       const { tool, fact } = prepared;
-      const goOn = async (): Promise<Performed> => {
-        const outcome = await send(
-          route,
-          tool,
-          fact.inputs,
-          new CallContext(state, call, handle),
-          () => handle.isAborted,
-        );
-        return settled(call, handle, outcome);
-      };
-      return { kind: "begin", fact, goOn };
+      return arrive({ kind: "begin", fact, goOn: (arriveAt) => sendCall(tool, fact.inputs, arriveAt) });
     }
     default:
       return prepared satisfies never;
@@ -93,13 +105,14 @@ async function runCode(
   const { node: call, attempt, run } = effect;
   announce(call, attempt);
   const { flow } = call.owner.kind === "step" ? call.owner : { flow: call.owner };
-  const scope = { input: flow.input ?? {}, steps: Object.fromEntries(flow.results) };
+  // What the function sets in its scope is its own affair.
+  const steps = Object.fromEntries(Array.from(flow.results, ([id, values]) => [id, { ...values }]));
   try {
-    const returned = await run(scope, new CallContext(state, call, handle));
-    if (returned instanceof Error) throw returned;
+    const returned = await run({ input: flow.input ?? {}, steps }, callContext(state, call, handle));
+    if (isError(returned)) throw returned;
     return settled(call, handle, keep(route, returned));
   } catch (thrown) {
-    const failure = readFailure(thrown, { effect: "read", aborted: handle.isAborted });
+    const failure = readFailure(thrown, { effect: "read", aborted: handle.isAborted, scrub: route.scrub });
     const code = failure.error.code === "TOOL_FAILED" ? "STEP_FAILED" : failure.error.code;
     return settled(call, handle, failed(route, { ...failure, error: { ...failure.error, code } }));
   }
@@ -121,7 +134,7 @@ async function checkInput(world: World, flow: Flow, input: JsonObject): Promise<
       const subject = `Workflow ${plan.name}`;
       const place = { stepId: step.plan.id, path };
       if ("issues" in validation) {
-        const error = { ...inputMismatch(subject, validation.issues).toJSON(), ...place };
+        const error = { ...world.route.scrub.error(inputMismatch(subject, validation.issues).toJSON()), ...place };
         return { kind: "failed", path, error, outcome: "not_applied" };
       }
       if (!isJsonObject(validation.value)) {
@@ -137,12 +150,7 @@ async function checkInput(world: World, flow: Flow, input: JsonObject): Promise<
   };
 }
 
-async function openDispatch(
-  world: World,
-  step: Step,
-  raw: CallSnapshot["raw_call"],
-  context: JsonObject,
-): Promise<Performed> {
+async function openDispatch(world: World, step: Step, raw: JsonValue, context: JsonObject): Promise<Performed> {
   const { path, attempt } = step;
   try {
     const calls = await readCalls(world, step, raw, context);

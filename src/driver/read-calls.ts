@@ -1,59 +1,88 @@
-import { mapReference } from "../core/dispatch.js";
-import { type ErrorData, ToolweaveError } from "../core/errors.js";
-import type { JsonObject, JsonValue } from "../core/json.js";
+import { handlerInput, tooManyCalls, unknownTool } from "../core/dispatch.js";
+import { isToolweaveError } from "../core/errors.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../core/json.js";
 import { inputMismatch } from "../core/mismatch.js";
 import type { DispatchPlan, HandlerPlan, WorkflowPlan } from "../core/plan.js";
-import type { CallSnapshot } from "../core/record.js";
-import type { Validator } from "../core/schema.js";
+import type { Validation, Validator } from "../core/schema.js";
 import type { RunState, Step } from "../core/state.js";
+import type { CallError, NormalizedCall } from "../core/tool-call.js";
 import { normalizeToolCalls } from "../providers/index.js";
 import type { Route } from "./call-tool.js";
 
-/** The calls of a dispatch step, each checked before any handler starts: what is wrong with a call is its `error`. */
+/** One call of a set that was checked: what its handler is given, or why it can't be run. */
+export type CheckedCall =
+  | { readonly handler: HandlerPlan; readonly input: JsonObject; readonly error?: undefined }
+  | { readonly error: CallError };
+
+/** What a set of calls is checked against. */
+export interface Known {
+  readonly plans: ReadonlyMap<string, WorkflowPlan>;
+  readonly tools: Route["tools"];
+  readonly limits: Route["limits"];
+}
+
+/**
+ * The calls of a dispatch step, each checked before any handler starts: what is wrong with a call is its `error`.
+ *
+ * @throws ToolweaveError `UNKNOWN_CALL_SHAPE`, `DUPLICATE_CALL_ID`
+ */
 export async function readCalls(
   { state, route }: { state: RunState; route: Route },
   step: Step,
   raw: JsonValue,
   context: JsonObject,
-): Promise<CallSnapshot[]> {
+): Promise<NormalizedCall[]> {
   const { action } = step.plan;
   if (action.kind !== "tool_dispatch") return [];
-  return checkCalls(action, normalizeToolCalls(raw), context, { plans: state.plans, route });
+  const calls = normalizeToolCalls(raw);
+  const { tools, limits } = route;
+  const checked = await checkCalls(action, calls, context, { plans: state.plans, tools, limits });
+  return calls.map((call, index) => {
+    const error = checked[index]?.error;
+    return error === undefined ? call : Object.freeze({ ...call, error });
+  });
 }
 
+/** Checks each call of a set, and their count. No handler has started before all are checked. */
 export async function checkCalls(
   plan: Pick<DispatchPlan, "handlers" | "maxCalls">,
-  calls: readonly CallSnapshot[],
+  calls: readonly NormalizedCall[],
   context: JsonObject,
-  known: { plans: ReadonlyMap<string, WorkflowPlan>; route: Pick<Route, "tools" | "limits"> },
-): Promise<CallSnapshot[]> {
+  known: Known,
+): Promise<readonly CheckedCall[]> {
   if (calls.length > plan.maxCalls) {
-    throw new ToolweaveError(
-      "TOO_MANY_CALLS",
-      `The model asked for ${calls.length} calls, and max_calls allows ${plan.maxCalls}. None was run.`,
-    );
+    const error = tooManyCalls(calls.length, plan.maxCalls);
+    return calls.map(() => ({ error }));
   }
-  return Promise.all(calls.map((call) => checkCall(call, plan.handlers.get(call.name), context, known)));
+  return Promise.all(calls.map((call) => checkCall(plan, call, context, known)));
 }
 
 async function checkCall(
-  call: CallSnapshot,
-  handler: HandlerPlan | undefined,
+  plan: Pick<DispatchPlan, "handlers">,
+  call: NormalizedCall,
   context: JsonObject,
-  { plans, route }: Parameters<typeof checkCalls>[3],
-): Promise<CallSnapshot> {
-  if (call.error !== undefined || call.arguments === null) return call;
-  if (handler === undefined) return { ...call, error: unknownTool(call.name) };
-  const input = handler.input === undefined ? call.arguments : mapReference(handler.input, call, context);
-  const tool = handler.kind === "tool" ? route.tools.get(handler.tool) : undefined;
-  if (handler.kind === "tool" && tool === undefined) return { ...call, error: unknownTool(handler.tool) };
-  const schema: Validator | undefined = handler.kind === "tool" ? tool?.schema : plans.get(handler.workflow)?.input;
-  const validation = await schema?.validate(input, route.limits);
-  if (validation === undefined || !("issues" in validation)) return call;
-  const { message } = inputMismatch(`Tool ${call.name}`, validation.issues);
-  return { ...call, error: { code: "INVALID_ARGUMENTS", message } };
+  known: Known,
+): Promise<CheckedCall> {
+  if (call.error !== undefined) return { error: call.error };
+  const handler = plan.handlers.get(call.name);
+  if (handler === undefined) return { error: unknownTool(call.name, plan.handlers.keys()) };
+  try {
+    const given = handlerInput(plan, call, context);
+    const validation: Validation = (await schemaOf(handler, known)?.validate(given, known.limits)) ?? { value: given };
+    if ("issues" in validation) return { error: unfit(inputMismatch(`Tool ${call.name}`, validation.issues).message) };
+    const { value } = validation;
+    if (!isJsonObject(value)) return { error: unfit(`Tool ${call.name}: its schema has to give an object.`) };
+    return { handler, input: handler.kind === "tool" ? given : value };
+  } catch (error) {
+    if (!isToolweaveError(error)) throw error;
+    return { error: unfit(error.message) };
+  }
 }
 
-function unknownTool(name: string): Pick<ErrorData, "code" | "message"> {
-  return { code: "UNKNOWN_TOOL", message: `There is no tool named ${JSON.stringify(name)}.` };
+function schemaOf(handler: HandlerPlan, { plans, tools }: Known): Validator | undefined {
+  return handler.kind === "tool" ? tools.get(handler.tool)?.schema : plans.get(handler.workflow)?.input;
+}
+
+function unfit(message: string): CallError {
+  return { code: "INVALID_ARGUMENTS", message };
 }

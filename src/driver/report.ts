@@ -18,7 +18,7 @@ export async function reportWrite(
   store: RunStore,
   runId: string,
   { path, attempt, outcome }: LateWrite,
-  settings: Pick<Settings, "clock" | "workflows">,
+  settings: Pick<Settings, "clock">,
 ): Promise<void> {
   const told = toldOf(outcome);
   if (told === undefined) return;

@@ -1,18 +1,18 @@
 import { planOf } from "../core/define.js";
 import type { Workflow } from "../core/document.js";
-import { ToolweaveError } from "../core/errors.js";
+import { isToolweaveError, ToolweaveError } from "../core/errors.js";
 import { isoTime } from "../core/event.js";
-import { isJsonObject, type JsonObject, normalizeJson } from "../core/json.js";
+import { isJsonObject, type JsonObject, type JsonValue, normalizeJson } from "../core/json.js";
 import { inputMismatch } from "../core/mismatch.js";
 import { type RunResult, resultOf } from "../core/result.js";
 import type { RunState } from "../core/state.js";
 import type { RunStore } from "../ports/run-store.js";
-import { readRun } from "./append-to-run.js";
 import { checkBeforeRun } from "./check-workflow.js";
 import { Drive } from "./drive.js";
 import { defaultStore, type ResumeOptions, type RunOptions, type Settings, settingsOf } from "./options.js";
 import { identityOf, type Start, startRun, takeRun } from "./own.js";
-import { scrubber } from "./scrub.js";
+import { readRun } from "./read-run.js";
+import { refuseSecrets, scrubber } from "./scrub.js";
 import { type Opened, RunStream } from "./stream.js";
 
 /**
@@ -30,18 +30,19 @@ export function runWorkflow<Input>(workflow: Workflow<Input>, options: RunOption
   return new RunStream(async () => {
     const settings = settingsOf(options);
     const store = options.store ?? defaultStore();
-    const tools = await checkBeforeRun(workflow, settings);
+    planOf(workflow);
     const given = givenInput(options.input, settings);
     const runId = runIdOf(options.runId);
     const identity = identityOf(workflow, given);
     if (options.runId !== undefined) {
-      const existing = await readRun(store, runId, [workflow, ...settings.workflows]);
+      const existing = await readRun(store, runId);
       if (existing !== undefined) return carryOn(store, existing, identity, workflow, settings);
     }
+    const tools = await checkBeforeRun(workflow, settings);
     const start: Start = { workflow, runId, identity, input: await checkInput(workflow, given, settings) };
     const owned = await startRun(store, start, settings, tools);
     if (owned !== undefined) return { drive: new Drive(owned, settings) };
-    const rival = await readRun(store, runId, [workflow, ...settings.workflows]);
+    const rival = await readRun(store, runId);
     if (rival === undefined)
       throw new ToolweaveError("RUN_CONFLICT", `Run ${runId} can't be started: its store has records of it.`);
     return carryOn(store, rival, identity, workflow, settings);
@@ -106,16 +107,23 @@ function runIdOf(given: string | undefined): string {
 }
 
 function givenInput(input: unknown, settings: Settings): JsonObject {
-  const { limits, secrets } = settings;
-  const given = normalizeJson(input ?? {}, { maxBytes: limits.maxValueBytes, maxDepth: limits.maxDepth });
+  const given = asJson(input ?? {}, settings);
   if (!isJsonObject(given)) throw new ToolweaveError("INVALID_INPUT", "The run's input has to be an object.");
-  if (scrubber(secrets).finds(given)) {
-    throw new ToolweaveError(
-      "SECRET_IN_DATA",
-      "The run's input holds a secret. A tool gets its secrets from its host.",
-    );
-  }
+  refuseSecrets(scrubber(settings.secrets), given, "The run's input");
   return given;
+}
+
+function asJson(input: unknown, { limits }: Settings): JsonValue {
+  try {
+    return normalizeJson(input, { maxBytes: limits.maxValueBytes, maxDepth: limits.maxDepth });
+  } catch (error) {
+    if (!isToolweaveError(error)) throw error;
+    const { pointer } = error;
+    throw new ToolweaveError("INVALID_INPUT", `The run's input can't be kept. ${error.message}`, {
+      pointer,
+      cause: error,
+    });
+  }
 }
 
 async function checkInput(workflow: Workflow, given: JsonObject, { limits }: Settings): Promise<JsonObject> {

@@ -1,16 +1,17 @@
 /** Lets one at a time in, in the order of coming. */
 export class Section {
-  private last: Promise<unknown> | undefined;
+  private isBusy = false;
+  private readonly waiting: (() => void)[] = [];
 
-  enter<T>(work: () => Promise<T>): Promise<T> {
-    const before = this.last;
-    const mine = before === undefined ? work() : before.then(work);
-    const settled = mine.then(ignore, ignore).then(() => {
-      if (this.last === settled) this.last = undefined;
-    });
-    this.last = settled;
-    return mine;
+  async enter<T>(work: () => Promise<T> | T): Promise<T> {
+    if (this.isBusy) await new Promise<void>((go) => this.waiting.push(go));
+    this.isBusy = true;
+    try {
+      return await work();
+    } finally {
+      const next = this.waiting.shift();
+      if (next === undefined) this.isBusy = false;
+      else next();
+    }
   }
 }
-
-function ignore(): void {}

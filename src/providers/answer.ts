@@ -9,10 +9,12 @@ import {
   setOwn,
   wellFormed,
 } from "../core/json.js";
+import type { NormalizedCall } from "../core/tool-call.js";
 import { type ProviderName, type providerList, providers } from "./list.js";
 import { normalizeToolCalls } from "./normalize.js";
 import { own } from "./own.js";
-import type { NormalizedCall, Provider, WireCall, WireResult } from "./provider.js";
+import type { Provider, WireCall, WireResult } from "./provider.js";
+import { fitName } from "./wire-id.js";
 
 type ProviderOf<Name extends ProviderName> = Extract<(typeof providerList)[number], { name: Name }>;
 
@@ -123,13 +125,18 @@ function wireCall(provider: Provider, call: NormalizedCall): WireCall {
   return {
     type,
     id: sentId === undefined ? (provider.wireId?.(id) ?? id) : id,
-    // No provider takes a call back that has no name.
-    name: name === "" ? "unnamed_tool" : name,
+    name: wireName(provider, name),
     arguments: wellFormedJson(call.arguments ?? {}),
     text: wellFormed(raw_arguments),
     raw,
     sentId,
   };
+}
+
+function wireName(provider: Provider, name: string): string {
+  // No provider takes a call back that has no name.
+  if (name === "") return "unnamed_tool";
+  return provider.wireName?.(name) ?? fitName(name, /[^A-Za-z0-9_-]/gu, 64);
 }
 
 function sentIdOf(provider: Provider, { id, raw_call: raw }: NormalizedCall): string | number | undefined {

@@ -1,6 +1,6 @@
 import { isOneOf, own } from "./own.js";
 import type { Provider } from "./provider.js";
-import { shortId } from "./wire-id.js";
+import { fitName, shortId } from "./wire-id.js";
 
 /** What the provider ran itself, and what is no call; every result of a server tool ends in `_tool_result`. */
 const passedOver = [
@@ -9,8 +9,10 @@ const passedOver = [
   "redacted_thinking",
   "server_tool_use",
   "mcp_tool_use",
+  "mcp_tool_listing",
   "container_upload",
   "compaction",
+  "fallback",
 ];
 const cutOff = ["max_tokens", "model_context_window_exceeded", "refusal"];
 
@@ -37,6 +39,10 @@ export const anthropic = {
 
   wireId(id) {
     return /^[A-Za-z0-9_-]+$/.test(id) ? id : `toolu_${shortId(id, 24)}`;
+  },
+
+  wireName(name) {
+    return fitName(name, /[^A-Za-z0-9_-]/gu, 128);
   },
 
   writeCalls(calls) {

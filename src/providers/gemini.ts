@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from "../core/json.js";
 import { hasOwn, isOneOf, own, ownList } from "./own.js";
 import type { FoundCall, Provider, Turn, WireCall } from "./provider.js";
+import { fitName } from "./wire-id.js";
 
 /** A part is known by the key of its data. `toolCall` and `toolResponse` are what the provider ran itself. */
 const passedOver = [
@@ -11,10 +12,22 @@ const passedOver = [
   "codeExecutionResult",
   "toolCall",
   "toolResponse",
+  "audioTranscription",
   "thought",
   "thoughtSignature",
 ];
-const cutOff = ["MAX_TOKENS", "MALFORMED_FUNCTION_CALL"];
+const cutOff = [
+  "MAX_TOKENS",
+  "MALFORMED_FUNCTION_CALL",
+  "SAFETY",
+  "RECITATION",
+  "LANGUAGE",
+  "BLOCKLIST",
+  "PROHIBITED_CONTENT",
+  "SPII",
+  "OTHER",
+  "CONTINUATION",
+];
 
 /**
  * Gemini `generateContent`, of the Developer API and of Vertex AI. An id goes back only where Gemini itself sent it: the
@@ -34,7 +47,14 @@ export const gemini = {
 
   readCall(item): FoundCall | undefined {
     const call = callOf(item);
-    return call && { type: "function", id: own(call, "id"), name: own(call, "name"), arguments: own(call, "args") };
+    if (call === undefined) return undefined;
+    // Vertex AI can stream the arguments of one call in pieces.
+    const isCutOff = own(call, "willContinue") === true || hasOwn(call, "partialArgs");
+    return { type: "function", id: own(call, "id"), name: own(call, "name"), arguments: own(call, "args"), isCutOff };
+  },
+
+  wireName(name) {
+    return fitName(name, /[^A-Za-z0-9_.:-]/gu, 128);
   },
 
   writeCalls(calls) {

@@ -12,6 +12,8 @@ export const mcp = {
     return { type: "function", id: own(item, "id"), name: own(params, "name"), arguments: own(params, "arguments") };
   },
 
+  wireName: (name) => name,
+
   writeCalls(calls) {
     return calls.map((call) => ({
       jsonrpc: "2.0" as const,

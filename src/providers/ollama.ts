@@ -7,6 +7,8 @@ export const ollama = {
 
   readCall: readChatCall,
 
+  wireName: (name) => name,
+
   writeCalls(calls) {
     const toolCalls = calls.map(({ sentId, name, arguments: args }) => {
       const call = { function: { name, arguments: args } };

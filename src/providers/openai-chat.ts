@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from "../core/json.js";
 import { chatTurn } from "./chat-turn.js";
 import { hasOwn, isOneOf, own } from "./own.js";
 import type { FoundCall, Provider, WireCall } from "./provider.js";
+import { shortId } from "./wire-id.js";
 
 /**
  * OpenAI chat completions, which most gateways and local servers speak too; with the older `function_call`.
@@ -17,6 +18,10 @@ export const openaiChat = {
   },
 
   readCall: readChatCall,
+
+  wireId(id) {
+    return id.length <= 40 ? id : `call_${shortId(id, 24)}`;
+  },
 
   writeCalls(calls) {
     const older = olderCall(calls);

@@ -1,7 +1,8 @@
 import { isOneOf, own } from "./own.js";
 import type { Provider } from "./provider.js";
+import { shortId } from "./wire-id.js";
 
-/** What the provider ran itself, and what is no call. */
+/** What the provider ran itself, and what is no call. Results of our own calls are not among it. */
 const passedOver = [
   "reasoning",
   "compaction",
@@ -12,6 +13,11 @@ const passedOver = [
   "mcp_call",
   "mcp_list_tools",
   "mcp_approval_request",
+  "mcp_approval_response",
+  "program",
+  "program_output",
+  "shell_call_output",
+  "additional_tools",
 ];
 const searches = ["tool_search_call", "tool_search_output"];
 const contentParts = ["output_text", "refusal", "audio", "image"];
@@ -28,6 +34,7 @@ export const openaiResponses = {
   passesOver(item) {
     const type = own(item, "type");
     if (isOneOf(searches, type)) return own(item, "execution") !== "client";
+    if (type === "shell_call") return own(own(item, "environment"), "type") === "container_reference";
     if (type !== "message") return isOneOf(passedOver, type) || isOneOf(contentParts, type);
     // A whole message of another shape bears the same type, and may hold calls.
     const content = own(item, "content");
@@ -41,6 +48,10 @@ export const openaiResponses = {
     if (type === "function_call") return { type: "function", ...common, arguments: own(item, "arguments") };
     if (type === "custom_tool_call") return { type: "custom", ...common, arguments: own(item, "input") };
     return undefined;
+  },
+
+  wireId(id) {
+    return id.length <= 64 ? id : `call_${shortId(id, 24)}`;
   },
 
   writeCalls(calls) {

@@ -1,25 +1,5 @@
 import type { JsonObject, JsonValue } from "../core/json.js";
 
-/** One tool call of a model, the same whatever provider it came from. Data: JSON there and back. */
-export interface NormalizedCall {
-  /** What the result is sent back under. Where the provider gave none: `call_<n>`. Unique in its list. */
-  id: string;
-  /** The place in the list, from 0. */
-  index: number;
-  /** `"custom"`: the provider sent free text, which is then `{ input: text }`. */
-  type: "function" | "custom";
-  /** Empty where the provider gave none; there is then an `error`. */
-  name: string;
-  /** `null` where they can't be used; there is then an `error`. */
-  arguments: JsonObject | null;
-  /** The arguments as the provider sent them, as compact JSON where it sent no text; empty where it sent none. */
-  raw_arguments: string;
-  /** The call as the provider sent it. */
-  raw_call: JsonValue;
-  /** Why the call can't be run, in words that its model can act on; they hold nothing of the arguments but keys. */
-  error?: { code: "INVALID_ARGUMENTS" | "INVALID_CALL"; message: string };
-}
-
 /**
  * One wire shape: how a provider says that its model calls tools, and how it wants the results back.
  *
@@ -43,6 +23,13 @@ export interface Provider {
    * @default the id as it is
    */
   wireId?(id: string): string;
+
+  /**
+   * A name as this provider takes it back in a turn; models make up names that no tool could have. Never given an
+   * empty one.
+   * @default its letters, digits, `_` and `-`, with `_` for all else, at most 64
+   */
+  wireName?(name: string): string;
 
   /** The assistant's turn: one message, or the list of items that stand for it. `calls` is never empty. */
   writeCalls(calls: readonly WireCall[]): object;
@@ -74,7 +61,7 @@ export interface FoundCall {
 export interface WireCall {
   readonly type: "function" | "custom";
   readonly id: string;
-  /** Never empty. */
+  /** As the provider takes it; never empty. */
   readonly name: string;
   /** A fresh copy, well-formed; `{}` where they could not be read. */
   readonly arguments: JsonObject;

@@ -6,3 +6,8 @@ const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 export function shortId(id: string, length: number): string {
   return Array.from(sha256(id).subarray(0, length), (byte) => letters[byte % letters.length]).join("");
 }
+
+/** A name without what a provider refuses in it; the same for the same name. */
+export function fitName(name: string, refused: RegExp, length: number): string {
+  return name.replaceAll(refused, "_").slice(0, length);
+}

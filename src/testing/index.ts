@@ -6,3 +6,9 @@ export {
   type ScriptedToolOptions,
   scriptedTool,
 } from "./scripted-tool.js";
+export {
+  type StoreConformanceCase,
+  type StoreConformanceOptions,
+  type StoreUnderTest,
+  storeConformance,
+} from "./store-conformance.js";

@@ -26,7 +26,10 @@ const published: readonly (readonly [name: string, effect: "read" | "write", sch
   ["mute", "read", { "~standard": { version: 1, vendor: "none", validate: (value) => ({ value }) } }],
 ];
 const tools = new Map<string, PublishedTool>(
-  published.map(([name, effect, schema]) => [name, { name, effect, ...(schema !== undefined && { schema: compileSchema(schema) }) }]),
+  published.map(([name, effect, schema]) => [
+    name,
+    { name, effect, ...(schema !== undefined && { schema: compileSchema(schema) }) },
+  ]),
 );
 
 function check(document: WorkflowDocument, called: readonly WorkflowDocument[] = []): Check {
@@ -35,7 +38,10 @@ function check(document: WorkflowDocument, called: readonly WorkflowDocument[] =
 }
 
 const of = (...steps: readonly WorkflowDocument["steps"][number][]): WorkflowDocument => ({ name: "w", steps });
-const named = (name: string, ...steps: readonly WorkflowDocument["steps"][number][]): WorkflowDocument => ({ name, steps });
+const named = (name: string, ...steps: readonly WorkflowDocument["steps"][number][]): WorkflowDocument => ({
+  name,
+  steps,
+});
 const look = (id: string, inputs = {}) => ({ id, tool: "look", inputs });
 const make = (id: string, more = {}) => ({ id, tool: "make", inputs: {}, ...more });
 const undo = { compensate: { tool: "unmake", inputs: {} } };
@@ -47,7 +53,13 @@ describe("what must be published", () => {
     const { problems } = check(
       of(
         { id: "a", tool: "lok", compensate: { tool: "no" }, fallback: { tool: "no", compensate: { tool: "no" } } },
-        { id: "b", parallel: [{ id: "c", tool: "toString" }, { id: "d", tool: "__proto__" }] },
+        {
+          id: "b",
+          parallel: [
+            { id: "c", tool: "toString" },
+            { id: "d", tool: "__proto__" },
+          ],
+        },
         { id: "e", tool_dispatch: { tools: { "x/y": { tool: "no" } } } },
       ),
     );
@@ -99,7 +111,12 @@ describe("workflows that are called", () => {
     const faulty = named("faulty", { id: "a", tool: "no" }, { id: "b", tool: "no" });
     const caller = named("caller", { id: "x", workflow: "faulty" });
     const { problems } = check(of({ id: "a", workflow: "caller" }, { id: "b", workflow: "caller" }), [faulty, caller]);
-    expect(told(problems)).toEqual(["UNKNOWN_TOOL /steps/0/workflow", "UNKNOWN_TOOL /steps/0/workflow", "UNKNOWN_TOOL /steps/1/workflow", "UNKNOWN_TOOL /steps/1/workflow"]);
+    expect(told(problems)).toEqual([
+      "UNKNOWN_TOOL /steps/0/workflow",
+      "UNKNOWN_TOOL /steps/0/workflow",
+      "UNKNOWN_TOOL /steps/1/workflow",
+      "UNKNOWN_TOOL /steps/1/workflow",
+    ]);
     expect(problems[1]?.message).toBe(
       'Workflow "caller" has a problem at /steps/0/workflow: Workflow "faulty" has a problem at /steps/1/tool: Tool "no" is not there. Publish it, or name one that is there.',
     );
@@ -113,7 +130,9 @@ describe("workflows that are called", () => {
 
   it("fails as it fails, where it is read at all", () => {
     const workflows = new Map([["bad", null as unknown as Workflow]]);
-    expect(told(checkAgainst(defineWorkflow(of({ id: "a", workflow: "bad" })), tools, workflows).problems)).toEqual(["INVALID_DOCUMENT /steps/0/workflow"]);
+    expect(told(checkAgainst(defineWorkflow(of({ id: "a", workflow: "bad" })), tools, workflows).problems)).toEqual([
+      "INVALID_DOCUMENT /steps/0/workflow",
+    ]);
   });
 
   it("call nobody in a circle", () => {
@@ -149,7 +168,12 @@ describe("literal inputs", () => {
     ["that the tool does not know", "order", { number: "n1", nmae: 1 }, ["/nmae"]],
     ["beside templates", "order", { number: "{{input.n}}", amount: "1", to: { city: 5 } }, ["/amount", "/to/city"]],
     ["beside templates, deep down", "order", { number: "n1", to: { city: "{{input.c}}", zip: "1" } }, ["/to/zip"]],
-    ["that lack what is required, deep down", "order", { number: "n1", to: { "x{{": 1, city: "{{input.c}}" } }, ["/to/x{{"]],
+    [
+      "that lack what is required, deep down",
+      "order",
+      { number: "n1", to: { "x{{": 1, city: "{{input.c}}" } },
+      ["/to/x{{"],
+    ],
     ["that no template provides", "order", { amount: "{{input.a}}" }, [""]],
     ["that a template refuses to know", "order", { number: "n1", "a/b": "{{input.a}}" }, ["/a~1b"]],
     ["a list with a template", "order", { number: "n1", tags: ["{{input.t}}", 5] }, []],
@@ -166,7 +190,9 @@ describe("literal inputs", () => {
 
   it("names the tool and the property, not the value", () => {
     const { problems } = check(of({ id: "a", tool: "order", inputs: { number: 4711, amount: "{{input.a}}" } }));
-    expect(problems[0]?.message).toBe('What is given to the tool "order" does not fit: The value type "number" is invalid. Expected "string".');
+    expect(problems[0]?.message).toBe(
+      'What is given to the tool "order" does not fit: The value type "number" is invalid. Expected "string".',
+    );
   });
 
   it("are held against the workflow that is called, beside what the runtime lays", () => {
@@ -192,14 +218,25 @@ describe("literal inputs", () => {
     const schema = compileSchema({
       $defs: { base: { properties: { a: { type: "string" } }, required: ["a"] }, self: { $ref: "#/$defs/self" } },
       $ref: "#/$defs/base",
-      allOf: [{ properties: { b: { type: "number" } }, patternProperties: { "^x": { type: "boolean" } }, additionalProperties: { type: "null" } }, true],
+      allOf: [
+        {
+          properties: { b: { type: "number" } },
+          patternProperties: { "^x": { type: "boolean" } },
+          additionalProperties: { type: "null" },
+        },
+        true,
+      ],
     });
     const { problems } = checkAgainst(
       defineWorkflow(of({ id: "a", tool: "t", inputs: { b: "{{input.b}}", x1: "no", y: 1 } })),
       new Map([["t", { name: "t", effect: "read" as const, schema }]]),
       new Map(),
     );
-    expect(told(problems)).toEqual(["INVALID_INPUT /steps/0/inputs", "INVALID_INPUT /steps/0/inputs/x1", "INVALID_INPUT /steps/0/inputs/y"]);
+    expect(told(problems)).toEqual([
+      "INVALID_INPUT /steps/0/inputs",
+      "INVALID_INPUT /steps/0/inputs/x1",
+      "INVALID_INPUT /steps/0/inputs/y",
+    ]);
   });
 });
 
@@ -207,11 +244,17 @@ describe("inputs that are read", () => {
   const schema = {
     type: "object",
     properties: {
-      must: { type: "object", properties: { deep: { type: "string" }, may: {} }, required: ["deep"], additionalProperties: false },
+      must: {
+        type: "object",
+        properties: { deep: { type: "string" }, may: {} },
+        required: ["deep"],
+        additionalProperties: false,
+      },
       may: { type: "array" },
+      list: { type: ["array", "null"] },
       choice: { anyOf: [{ required: ["a"] }, {}] },
     },
-    required: ["must", "choice"],
+    required: ["must", "choice", "list"],
     additionalProperties: false,
   } as const;
 
@@ -223,6 +266,7 @@ describe("inputs that are read", () => {
     ["{{input.must.may?}}", [], []],
     ["{{input.may}}", [], ["OPTIONAL_INPUT"]],
     ["{{input.may.0}}", [], []],
+    ["{{input.list.0}}", [], []],
     ['{{input.may ?? "none"}}', [], []],
     ["{{input.mst}}", ["UNKNOWN_INPUT"], []],
     ["{{input.mst?}}", ["UNKNOWN_INPUT"], []],
@@ -272,25 +316,58 @@ describe("writes", () => {
 });
 
 describe("warnings", () => {
-  const warned = (document: WorkflowDocument, called?: readonly WorkflowDocument[]) => told(check(document, called).warnings);
+  const warned = (document: WorkflowDocument, called?: readonly WorkflowDocument[]) =>
+    told(check(document, called).warnings);
 
   it.each<[string, WorkflowDocument, string[]]>([
     ["the last write of all", of(make("a"), look("b")), []],
     ["a write before another", of(look("z"), make("a"), look("b"), make("c")), ["/steps/1"]],
     ["one that is undone", of(make("a", undo), make("b")), []],
-    ["one whose fallback is not", of({ ...make("a", undo), fallback: { tool: "make" } }, make("b")), ["/steps/0/fallback"]],
-    ["one whose fallback is, or reads", of({ ...make("a", undo), fallback: { tool: "make", ...undo } }, { ...look("c"), fallback: { tool: "look" } }, make("b")), []],
-    ["a write before a fallback that writes", of(make("a"), { ...look("b"), fallback: { tool: "make" } }), ["/steps/0"]],
-    ["branches that both write", of({ id: "p", parallel: [make("a"), make("b", undo), look("c")] }), ["/steps/0/parallel/0"]],
+    [
+      "one whose fallback is not",
+      of({ ...make("a", undo), fallback: { tool: "make" } }, make("b")),
+      ["/steps/0/fallback"],
+    ],
+    [
+      "one whose fallback is, or reads",
+      of(
+        { ...make("a", undo), fallback: { tool: "make", ...undo } },
+        { ...look("c"), fallback: { tool: "look" } },
+        make("b"),
+      ),
+      [],
+    ],
+    [
+      "a write before a fallback that writes",
+      of(make("a"), { ...look("b"), fallback: { tool: "make" } }),
+      ["/steps/0"],
+    ],
+    [
+      "branches that both write",
+      of({ id: "p", parallel: [make("a"), make("b", undo), look("c")] }),
+      ["/steps/0/parallel/0"],
+    ],
     ["one branch that writes", of({ id: "p", parallel: [make("a"), look("b")] }), []],
-    ["a branch before another write", of({ id: "p", parallel: [make("a"), look("b")] }, make("c")), ["/steps/0/parallel/0"]],
-    ["branches that stand undone as a whole", of({ id: "p", parallel: [make("a"), make("b")], ...undo }, make("c")), []],
+    [
+      "a branch before another write",
+      of({ id: "p", parallel: [make("a"), look("b")] }, make("c")),
+      ["/steps/0/parallel/0"],
+    ],
+    [
+      "branches that stand undone as a whole",
+      of({ id: "p", parallel: [make("a"), make("b")], ...undo }, make("c")),
+      [],
+    ],
     ["a workflow that leaves a write", of({ id: "a", workflow: "leaves" }, make("b")), ["/steps/0"]],
     ["one that undoes its own", of({ id: "a", workflow: "undoes" }, make("b")), []],
     ["one that is undone as a whole", of({ id: "a", workflow: "leaves", ...undo }, make("b")), []],
     ["a loop over a write", of({ id: "a", for_each: { items: [], workflow: "leaves" } }), ["/steps/0"]],
     ["turns of a write", of({ id: "a", repeat: { workflow: "leaves", state: 1, max_iterations: 2 } }), ["/steps/0"]],
-    ["handlers that write", of({ id: "a", tool_dispatch: { tools: { t: { tool: "make" }, f: { flow: "undoes" } } } }, make("b")), ["/steps/0"]],
+    [
+      "handlers that write",
+      of({ id: "a", tool_dispatch: { tools: { t: { tool: "make" }, f: { flow: "undoes" } } } }, make("b")),
+      ["/steps/0"],
+    ],
   ])("of a write that nothing undoes: %s", (_, document, expected) => {
     const called = [named("leaves", make("a")), named("undoes", make("a", undo))];
     expect(warned(document, called)).toEqual(expected.map((pointer) => `NO_COMPENSATION ${pointer}`));
@@ -305,18 +382,26 @@ describe("warnings", () => {
     ["what was sent", "{{input.a}}", "{{steps.s.inputs.v}}", []],
   ])("of an undo that an edit would escape: it reads %s", (_, sent, undone, expected) => {
     const compensate = { tool: "unmake", inputs: { v: undone } };
-    const pointers = (place: string) => expected.map((key) => `COMPENSATION_READS_INPUT /steps/0${place}/compensate/inputs/${key}`);
+    const pointers = (place: string) =>
+      expected.map((key) => `COMPENSATION_READS_INPUT /steps/0${place}/compensate/inputs/${key}`);
     expect(warned(of({ id: "s", tool: "make", inputs: { v: sent }, compensate }))).toEqual(pointers(""));
     const fallback = { tool: "make", inputs: { v: sent }, compensate };
     expect(warned(of({ id: "s", tool: "look", inputs: {}, fallback }))).toEqual(pointers("/fallback"));
-    expect(warned(of({ id: "s", run: () => 1, compensate: { tool: "unmake", inputs: { v: "{{input.a}}" } } }))).toEqual([]);
+    expect(warned(of({ id: "s", run: () => 1, compensate: { tool: "unmake", inputs: { v: "{{input.a}}" } } }))).toEqual(
+      [],
+    );
   });
 
   it("of a read of a step that may be skipped", () => {
     const document = of(
       { ...look("a"), when: "{{input.x}}", compensate: { tool: "look", inputs: { v: "{{steps.a.result}}" } } },
       { id: "p", when: "{{input.x}}", parallel: [look("b")] },
-      look("c", { a: "{{steps.a.result}}", b: "{{steps.b.result}}", p: "{{steps.p.result}}", fine: "{{steps.a.result?}}" }),
+      look("c", {
+        a: "{{steps.a.result}}",
+        b: "{{steps.b.result}}",
+        p: "{{steps.p.result}}",
+        fine: "{{steps.a.result?}}",
+      }),
     );
     expect(warned({ ...document, output: "{{steps.a.result}} {{steps.c.result}}" })).toEqual([
       "SKIPPABLE_STEP /steps/2/inputs/a",
@@ -328,13 +413,23 @@ describe("warnings", () => {
 
   it("of a key that replaces another where dispatches read", () => {
     const calls = { id: "calls", tool_dispatch: { tools: {} } };
-    const input_schema = { properties: { amount: {} }, additionalProperties: true, allOf: [{ properties: { note: {} } }] };
+    const input_schema = {
+      properties: { amount: {} },
+      additionalProperties: true,
+      allOf: [{ properties: { note: {} } }],
+    };
     const steps = [
       { ...look("a"), output_key: "amount" },
       look("note"),
       { ...look("b"), output_key: "tool_results_count" },
       calls,
-      { id: "p", parallel: [{ ...look("c"), output_key: "a" }, { ...look("d"), output_key: "a" }] },
+      {
+        id: "p",
+        parallel: [
+          { ...look("c"), output_key: "a" },
+          { ...look("d"), output_key: "a" },
+        ],
+      },
     ];
     expect(warned({ ...of(...steps), input_schema })).toEqual([
       "SHADOWED_KEY /steps/0",

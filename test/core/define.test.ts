@@ -28,7 +28,14 @@ const fine = {
   input_schema: { type: "object", properties: { n: { type: "number" } } },
   timeout_ms: 60_000,
   steps: [
-    { id: "first", tool: "look", inputs: { a: "{{input.n}}", b: ["{{...input.list}}"] }, retries: 3, timeout_ms: 1, output_key: "x" },
+    {
+      id: "first",
+      tool: "look",
+      inputs: { a: "{{input.n}}", b: ["{{...input.list}}"] },
+      retries: 3,
+      timeout_ms: 1,
+      output_key: "x",
+    },
     {
       id: "second",
       when: { not: { exists: "{{steps.first.result}}" } },
@@ -44,7 +51,10 @@ const fine = {
       fallback: {
         tool: "make_other",
         inputs: { why: "{{error.message}}" },
-        compensate: { tool: "unmake_other", inputs: { id: "{{steps.second.result}}", sent: "{{steps.second.inputs}}" } },
+        compensate: {
+          tool: "unmake_other",
+          inputs: { id: "{{steps.second.result}}", sent: "{{steps.second.inputs}}" },
+        },
       },
     },
     { id: "child", workflow: "other", inputs: { n: "{{steps.second.result?}}" } },
@@ -85,10 +95,17 @@ const fine = {
         on_error: "fail_fast",
         max_calls: 1,
         max_concurrent: 1,
-        tools: { a: { flow: "one", input: { city: "arguments.city" } }, b: { tool: "look" }, constructor: { tool: "look" } },
+        tools: {
+          a: { flow: "one", input: { city: "arguments.city" } },
+          b: { tool: "look" },
+          constructor: { tool: "look" },
+        },
       },
     },
-    { id: "sure", ask: { prompt: "About {{steps.left.result}}?", schema: { type: "boolean" }, expires_after_ms: 5, default: true } },
+    {
+      id: "sure",
+      ask: { prompt: "About {{steps.left.result}}?", schema: { type: "boolean" }, expires_after_ms: 5, default: true },
+    },
   ],
   output: { a: "{{steps.inner.result}}", b: "{{steps.sure.result}}" },
 };
@@ -122,7 +139,11 @@ describe("a workflow", () => {
   });
 
   it("leaves out what is undefined, as JSON does", () => {
-    const workflow = defineWorkflow({ name: "w", description: undefined, steps: [{ id: "a", sleep_ms: 1, when: undefined }] });
+    const workflow = defineWorkflow({
+      name: "w",
+      description: undefined,
+      steps: [{ id: "a", sleep_ms: 1, when: undefined }],
+    });
     expect(JSON.stringify(workflow)).toBe('{"name":"w","steps":[{"id":"a","sleep_ms":1}]}');
   });
 
@@ -169,10 +190,18 @@ describe("faults of the form", () => {
     ["an id that is a number", of({ ...read("a"), id: 7 }), ["INVALID_NAME /steps/0/id"]],
     ["no id", of({ tool: "look" }), ["INVALID_NAME /steps/0/id"]],
     ["an id twice", of(read("a"), { id: "p", parallel: [read("a")] }), ["DUPLICATE_ID /steps/1/parallel/0/id"]],
-    ["an unfit id twice, told once each", of(read("ä"), read("ä")), ["INVALID_NAME /steps/0/id", "INVALID_NAME /steps/1/id"]],
+    [
+      "an unfit id twice, told once each",
+      of(read("ä"), read("ä")),
+      ["INVALID_NAME /steps/0/id", "INVALID_NAME /steps/1/id"],
+    ],
     ["a key of no step", of({ ...read("a"), retry: 1 }), ["UNKNOWN_KEY /steps/0/retry"]],
     ["an own __proto__ as a key", { ...JSON.parse('{"__proto__":1}'), ...of(read("a")) }, ["UNKNOWN_KEY /__proto__"]],
-    ["a key of no compensation", of({ ...read("a"), compensate: { tool: "t", "a/b": 1 } }), ["UNKNOWN_KEY /steps/0/compensate/a~1b"]],
+    [
+      "a key of no compensation",
+      of({ ...read("a"), compensate: { tool: "t", "a/b": 1 } }),
+      ["UNKNOWN_KEY /steps/0/compensate/a~1b"],
+    ],
     ["too many retries", of({ ...read("a"), retries: 4 }), ["INVALID_DOCUMENT /steps/0/retries"]],
     ["retries far too many", of({ ...read("a"), retries: 1e300 }), ["INVALID_DOCUMENT /steps/0/retries"]],
     ["no time at all", { ...of(read("a")), timeout_ms: 0 }, ["INVALID_DOCUMENT /timeout_ms"]],
@@ -192,15 +221,38 @@ describe("faults of the form", () => {
     ["inputs of a wait", of({ id: "a", sleep_ms: 1, inputs: {} }), ["INVALID_STEP /steps/0/inputs"]],
     [
       "what an ask has not",
-      of({ id: "a", ask: { prompt: "?" }, retries: 1, timeout_ms: 1, fallback: { tool: "t" }, compensate: { tool: "t" } }),
+      of({
+        id: "a",
+        ask: { prompt: "?" },
+        retries: 1,
+        timeout_ms: 1,
+        fallback: { tool: "t" },
+        compensate: { tool: "t" },
+      }),
       ["retries", "timeout_ms", "fallback", "compensate"].map((key) => `INVALID_STEP /steps/0/${key}`),
     ],
     ["what a wait has not", of({ id: "a", sleep_ms: 1, retries: 1 }), ["INVALID_STEP /steps/0/retries"]],
-    ["an output_key of a dispatch's step", of({ id: "a", output_key: "k", tool_dispatch: { tools: {} } }), ["INVALID_STEP /steps/0/output_key"]],
+    [
+      "an output_key of a dispatch's step",
+      of({ id: "a", output_key: "k", tool_dispatch: { tools: {} } }),
+      ["INVALID_STEP /steps/0/output_key"],
+    ],
     ["a dispatch without tools", of({ id: "a", tool_dispatch: {} }), ["INVALID_DOCUMENT /steps/0/tool_dispatch/tools"]],
-    ["tools that are a list", of({ id: "a", tool_dispatch: { tools: [] } }), ["INVALID_DOCUMENT /steps/0/tool_dispatch/tools"]],
-    ["no calls allowed", of({ id: "a", tool_dispatch: { tools: {}, max_calls: 0 } }), ["INVALID_DOCUMENT /steps/0/tool_dispatch/max_calls"]],
-    ["a mode of errors that is none", of({ id: "a", tool_dispatch: { tools: {}, on_error: "stop" } }), ["INVALID_DOCUMENT /steps/0/tool_dispatch/on_error"]],
+    [
+      "tools that are a list",
+      of({ id: "a", tool_dispatch: { tools: [] } }),
+      ["INVALID_DOCUMENT /steps/0/tool_dispatch/tools"],
+    ],
+    [
+      "no calls allowed",
+      of({ id: "a", tool_dispatch: { tools: {}, max_calls: 0 } }),
+      ["INVALID_DOCUMENT /steps/0/tool_dispatch/max_calls"],
+    ],
+    [
+      "a mode of errors that is none",
+      of({ id: "a", tool_dispatch: { tools: {}, on_error: "stop" } }),
+      ["INVALID_DOCUMENT /steps/0/tool_dispatch/on_error"],
+    ],
     [
       "handlers that are none",
       of({ id: "a", tool_dispatch: { tools: { "x/y": {}, b: { flow: "f", tool: "t" }, c: 1, d: { flow: "é" } } } }),
@@ -217,25 +269,57 @@ describe("faults of the form", () => {
       ["INVALID_NAME /steps/0/tool_dispatch/tools/__proto__"],
     ],
     [
+      "a key of no handler",
+      of({ id: "a", tool_dispatch: { tools: { t: { flow: "f", inputs: {} } } } }),
+      ["UNKNOWN_KEY /steps/0/tool_dispatch/tools/t/inputs"],
+    ],
+    [
       "a mapping of what is laid beside",
-      of({ id: "a", tool_dispatch: { tools: { t: { tool: "t", input: { tool_name: "tool_name", name: "tool_name" } } } } }),
+      of({
+        id: "a",
+        tool_dispatch: { tools: { t: { tool: "t", input: { tool_name: "tool_name", name: "tool_name" } } } },
+      }),
       ["INVALID_NAME /steps/0/tool_dispatch/tools/t/input/tool_name"],
     ],
-    ["a mapping that is none", of({ id: "a", tool_dispatch: { tools: { t: { tool: "t", input: [] } } } }), ["INVALID_DOCUMENT /steps/0/tool_dispatch/tools/t/input"]],
+    [
+      "a mapping that is none",
+      of({ id: "a", tool_dispatch: { tools: { t: { tool: "t", input: [] } } } }),
+      ["INVALID_DOCUMENT /steps/0/tool_dispatch/tools/t/input"],
+    ],
     [
       "a repeat that lacks all",
       of({ id: "a", repeat: {} }),
-      ["INVALID_NAME /steps/0/repeat/workflow", "INVALID_DOCUMENT /steps/0/repeat/state", "INVALID_DOCUMENT /steps/0/repeat/max_iterations"],
+      [
+        "INVALID_NAME /steps/0/repeat/workflow",
+        "INVALID_DOCUMENT /steps/0/repeat/state",
+        "INVALID_DOCUMENT /steps/0/repeat/max_iterations",
+      ],
     ],
-    ["too many turns", of({ id: "a", repeat: { workflow: "t", state: 1, max_iterations: 1025 } }), ["INVALID_DOCUMENT /steps/0/repeat/max_iterations"]],
+    [
+      "too many turns",
+      of({ id: "a", repeat: { workflow: "t", state: 1, max_iterations: 1025 } }),
+      ["INVALID_DOCUMENT /steps/0/repeat/max_iterations"],
+    ],
     ["items of nothing", of({ id: "a", for_each: { workflow: "t" } }), ["INVALID_DOCUMENT /steps/0/for_each/items"]],
     ["an ask without a prompt", of({ id: "a", ask: {} }), ["INVALID_DOCUMENT /steps/0/ask/prompt"]],
     ["an empty parallel", of({ id: "a", parallel: [] }), ["INVALID_DOCUMENT /steps/0/parallel"]],
     ["a condition that is none", of({ ...read("a"), when: { same: [1, 1] } }), ["INVALID_DOCUMENT /steps/0/when"]],
     ["a schema that is none", { ...of(read("a")), input_schema: 5 }, ["INVALID_DOCUMENT /input_schema"]],
-    ["a schema that can't be used", { ...of(read("a")), input_schema: { properties: { a: { type: "strng" } } } }, ["INVALID_SCHEMA /input_schema/properties/a/type"]],
-    ["a schema that leads nowhere", of({ id: "a", ask: { prompt: "?", schema: { $ref: "#/$defs/x" } } }), ["INVALID_SCHEMA /steps/0/ask/schema/$ref"]],
-    ["a default that does not fit", of({ id: "a", ask: { prompt: "?", schema: { properties: { n: { type: "number" } } }, default: { n: "1" } } }), ["INVALID_INPUT /steps/0/ask/default/n"]],
+    [
+      "a schema that can't be used",
+      { ...of(read("a")), input_schema: { properties: { a: { type: "strng" } } } },
+      ["INVALID_SCHEMA /input_schema/properties/a/type"],
+    ],
+    [
+      "a schema that leads nowhere",
+      of({ id: "a", ask: { prompt: "?", schema: { $ref: "#/$defs/x" } } }),
+      ["INVALID_SCHEMA /steps/0/ask/schema/$ref"],
+    ],
+    [
+      "a default that does not fit",
+      of({ id: "a", ask: { prompt: "?", schema: { properties: { n: { type: "number" } } }, default: { n: "1" } } }),
+      ["INVALID_INPUT /steps/0/ask/default/n"],
+    ],
     ["a default without a schema", of({ id: "a", ask: { prompt: "?", default: { n: "{{not read}}" } } }), []],
   ])("%s", (_, document, expected) => {
     expect(found(document)).toEqual(expected);
@@ -245,13 +329,21 @@ describe("faults of the form", () => {
     const [near, far] = problemsOf(of({ ...read("a"), retrys: 1, zzz: 1 }));
     expect(near?.message).toBe('"retrys" is no key of element 0 of "steps". Did you mean "retries"?');
     expect(far?.message).toContain("Expected one of id, when, retries,");
-    expect(problemsOf({ ...of(read("a")), nmae: "x" })[0]?.message).toContain('of a workflow document. Did you mean "name"?');
+    expect(problemsOf({ ...of(read("a")), nmae: "x" })[0]?.message).toContain(
+      'of a workflow document. Did you mean "name"?',
+    );
   });
 
   it("are all told, in the order of the document, once each", () => {
     const document = {
       steps: [
-        { tool: "look", retries: 9, inputs: { b: "{{steps.no.result}} {{steps.no.result}}", a: "{{" }, id: "a b", nope: 1 },
+        {
+          tool: "look",
+          retries: 9,
+          inputs: { b: "{{steps.no.result}} {{steps.no.result}}", a: "{{" },
+          id: "a b",
+          nope: 1,
+        },
         { id: "c", tool: "look", inputs: { v: "{{steps.c.result}}" } },
       ],
       nope: true,
@@ -272,8 +364,12 @@ describe("faults of the form", () => {
 
   it("are summed up in the message", () => {
     const document = of(...["a", "b", "c", "d", "e", "f", "g"].map((id) => ({ id })));
-    expect(() => defineWorkflow(document as never)).toThrow(/^The workflow document has 7 problems\.\n\/steps\/0: Step "a" does nothing.*\n(.*\n){4}… and 2 more\.$/);
-    expect(() => defineWorkflow([] as never)).toThrow("The workflow document has a problem.\n/: A workflow document must be");
+    expect(() => defineWorkflow(document as never)).toThrow(
+      /^The workflow document has 7 problems\.\n\/steps\/0: Step "a" does nothing.*\n(.*\n){4}… and 2 more\.$/,
+    );
+    expect(() => defineWorkflow([] as never)).toThrow(
+      "The workflow document has a problem.\n/: A workflow document must be",
+    );
   });
 });
 
@@ -281,26 +377,84 @@ describe("what is read", () => {
   it.each<[string, unknown[], string[]]>([
     ["a step before", [read("a"), read("b", { v: "{{steps.a.result}}" })], []],
     ["its own result", [read("a", { v: "{{steps.a.result}}" })], ["UNREADABLE_STEP /steps/0/inputs/v"]],
-    ["a later step, deep down", [read("a", { l: [{ v: "x {{steps.b.result}}" }] }), read("b")], ["UNREADABLE_STEP /steps/0/inputs/l/0/v"]],
-    ["a step that is not there", [read("abc"), read("b", { v: "{{steps.acb.result}}" })], ["UNKNOWN_STEP /steps/1/inputs/v"]],
-    ["a faulty step", [{ id: "a", retries: 4, tool: "t" }, { id: "x y", sleep_ms: 0 }, read("b", { v: "{{steps.a.result}} {{steps.x y.result}}" })], ["INVALID_DOCUMENT /steps/0/retries", "INVALID_NAME /steps/1/id"]],
-    ["a compensation's result", [read("a"), read("b", { v: "{{steps.a.compensate.result}}" })], ["INVALID_TEMPLATE /steps/1/inputs/v"]],
-    ["a later step, by a compensation", [{ ...read("a"), compensate: { tool: "t", inputs: { v: "{{steps.b.result}}" } } }, read("b")], ["UNREADABLE_STEP /steps/0/compensate/inputs/v"]],
-    ["a sibling in a parallel", [{ id: "p", parallel: [read("a"), read("b", { v: "{{steps.a.result}}" })] }], ["UNREADABLE_STEP /steps/0/parallel/1/inputs/v"]],
-    ["the whole, by a branch", [{ id: "p", parallel: [read("a", { v: "{{steps.p.result}}" })] }], ["UNREADABLE_STEP /steps/0/parallel/0/inputs/v"]],
-    ["its own result, by a fallback", [{ ...read("a"), fallback: { tool: "t", inputs: { v: "{{steps.a.result}}" } } }], ["UNREADABLE_STEP /steps/0/fallback/inputs/v"]],
-    ["its own result, by a condition", [{ ...read("a"), when: "{{steps.a.result}}" }], ["UNREADABLE_STEP /steps/0/when"]],
-    ["the inputs of a wait", [{ id: "a", sleep_ms: 1 }, read("b", { v: "{{steps.a.inputs}}" })], ["UNREADABLE_STEP /steps/1/inputs/v"]],
-    ["an error that there is not", [{ ...read("a", { v: "{{error.code}}" }), compensate: { tool: "t", inputs: { v: "{{error.code}}" } } }], ["INVALID_TEMPLATE /steps/0/inputs/v", "INVALID_TEMPLATE /steps/0/compensate/inputs/v"]],
-    ["an item outside its inputs", [{ id: "a", for_each: { items: "{{item}}", workflow: "w", inputs: { v: "{{index}}" } } }], ["INVALID_TEMPLATE /steps/0/for_each/items"]],
-    ["a turn's result outside until", [{ id: "a", repeat: { workflow: "w", state: "{{result}}", until: "{{result.done}}", max_iterations: 1 } }], ["INVALID_TEMPLATE /steps/0/repeat/state"]],
+    [
+      "a later step, deep down",
+      [read("a", { l: [{ v: "x {{steps.b.result}}" }] }), read("b")],
+      ["UNREADABLE_STEP /steps/0/inputs/l/0/v"],
+    ],
+    [
+      "a step that is not there",
+      [read("abc"), read("b", { v: "{{steps.acb.result}}" })],
+      ["UNKNOWN_STEP /steps/1/inputs/v"],
+    ],
+    [
+      "a faulty step",
+      [
+        { id: "a", retries: 4, tool: "t" },
+        { id: "x y", sleep_ms: 0 },
+        read("b", { v: "{{steps.a.result}} {{steps.x y.result}}" }),
+      ],
+      ["INVALID_DOCUMENT /steps/0/retries", "INVALID_NAME /steps/1/id"],
+    ],
+    [
+      "a compensation's result",
+      [read("a"), read("b", { v: "{{steps.a.compensate.result}}" })],
+      ["INVALID_TEMPLATE /steps/1/inputs/v"],
+    ],
+    [
+      "a later step, by a compensation",
+      [{ ...read("a"), compensate: { tool: "t", inputs: { v: "{{steps.b.result}}" } } }, read("b")],
+      ["UNREADABLE_STEP /steps/0/compensate/inputs/v"],
+    ],
+    [
+      "a sibling in a parallel",
+      [{ id: "p", parallel: [read("a"), read("b", { v: "{{steps.a.result}}" })] }],
+      ["UNREADABLE_STEP /steps/0/parallel/1/inputs/v"],
+    ],
+    [
+      "the whole, by a branch",
+      [{ id: "p", parallel: [read("a", { v: "{{steps.p.result}}" })] }],
+      ["UNREADABLE_STEP /steps/0/parallel/0/inputs/v"],
+    ],
+    [
+      "its own result, by a fallback",
+      [{ ...read("a"), fallback: { tool: "t", inputs: { v: "{{steps.a.result}}" } } }],
+      ["UNREADABLE_STEP /steps/0/fallback/inputs/v"],
+    ],
+    [
+      "its own result, by a condition",
+      [{ ...read("a"), when: "{{steps.a.result}}" }],
+      ["UNREADABLE_STEP /steps/0/when"],
+    ],
+    [
+      "the inputs of a wait",
+      [{ id: "a", sleep_ms: 1 }, read("b", { v: "{{steps.a.inputs}}" })],
+      ["UNREADABLE_STEP /steps/1/inputs/v"],
+    ],
+    [
+      "an error that there is not",
+      [{ ...read("a", { v: "{{error.code}}" }), compensate: { tool: "t", inputs: { v: "{{error.code}}" } } }],
+      ["INVALID_TEMPLATE /steps/0/inputs/v", "INVALID_TEMPLATE /steps/0/compensate/inputs/v"],
+    ],
+    [
+      "an item outside its inputs",
+      [{ id: "a", for_each: { items: "{{item}}", workflow: "w", inputs: { v: "{{index}}" } } }],
+      ["INVALID_TEMPLATE /steps/0/for_each/items"],
+    ],
+    [
+      "a turn's result outside until",
+      [{ id: "a", repeat: { workflow: "w", state: "{{result}}", until: "{{result.done}}", max_iterations: 1 } }],
+      ["INVALID_TEMPLATE /steps/0/repeat/state"],
+    ],
     ["no template at all", [read("a", { v: "steps.b.result \\{{steps.b.result}}" })], []],
   ])("%s", (_, steps, expected) => {
     expect(found(of(...steps))).toEqual(expected);
   });
 
   it("names the step that was probably meant, while there are few problems", () => {
-    const messages = problemsOf(of(read("orders"), read("b", { v: Array(120).fill("{{steps.ordres.result}}") }))).map(({ message }) => message);
+    const messages = problemsOf(of(read("orders"), read("b", { v: Array(120).fill("{{steps.ordres.result}}") }))).map(
+      ({ message }) => message,
+    );
     expect(messages[0]).toBe('Template {{steps.ordres.result}} reads a step that is not there. Did you mean "orders"?');
     expect(messages[119]).toBe("Template {{steps.ordres.result}} reads a step that is not there.");
   });
@@ -325,11 +479,20 @@ describe("a document that is hostile", () => {
     ["is 100,000 deep", of(read("a", { deep })), [`INVALID_DOCUMENT /steps/0/inputs/deep${"/0".repeat(196)}`]],
     ["has a getter that throws", throwing, ["INVALID_DOCUMENT "]],
     ["is a proxy that is revoked", of(read("a", { p: revoked.proxy })), ["INVALID_DOCUMENT /steps/0/inputs/p"]],
-    ["holds what is no JSON", of(read("a", { b: 10n, d: new Date(0), f: () => 1, m: new Map(), n: Number.NaN, s: Symbol("s"), z: z.string() })), ["b", "d", "f", "m", "n", "s", "z"].map((key) => `INVALID_DOCUMENT /steps/0/inputs/${key}`)],
+    [
+      "holds what is no JSON",
+      of(read("a", { b: 10n, d: new Date(0), f: () => 1, m: new Map(), n: Number.NaN, s: Symbol("s"), z: z.string() })),
+      ["b", "d", "f", "m", "n", "s", "z"].map((key) => `INVALID_DOCUMENT /steps/0/inputs/${key}`),
+    ],
     ["has a symbol for a name", { name: Symbol("w"), steps: [read("a")] }, ["INVALID_DOCUMENT /name"]],
     ["runs a schema", of({ id: "a", run: z.string() }), ["INVALID_DOCUMENT /steps/0/run"]],
-    ["hides a function in a handler", of({ id: "a", tool_dispatch: { tools: { t: { flow: () => 1 } } } }), ["INVALID_DOCUMENT /steps/0/tool_dispatch/tools/t/flow"]],
+    [
+      "hides a function in a handler",
+      of({ id: "a", tool_dispatch: { tools: { t: { flow: () => 1 } } } }),
+      ["INVALID_DOCUMENT /steps/0/tool_dispatch/tools/t/flow"],
+    ],
     ["has a list without end", of(read("a", { list: new Array(4_000_000_000) })), ["INVALID_DOCUMENT "]],
+    ["is far too large", of(read("a", { a: "x".repeat(9e6), b: "x".repeat(9e6), c: 1 })), ["INVALID_DOCUMENT "]],
     ["is a function", () => 1, ["INVALID_DOCUMENT "]],
   ])("that %s is refused", (_, document, expected) => {
     const given = found(document);
@@ -345,14 +508,24 @@ describe("a document that is hostile", () => {
 describe("workflows within a document", () => {
   const inner = defineWorkflow({ name: "inner", steps: [{ id: "a", sleep_ms: 1 }] });
   const holding = (...flows: unknown[]) =>
-    of({ id: "calls", tool_dispatch: { tools: Object.fromEntries(flows.map((flow, index) => [`t${index}`, { flow }])) } });
+    of({
+      id: "calls",
+      tool_dispatch: { tools: Object.fromEntries(flows.map((flow, index) => [`t${index}`, { flow }])) },
+    });
 
   it("are kept, and the plan names them", () => {
-    const workflow = defineWorkflow({ name: "outer", steps: [{ id: "calls", tool_dispatch: { tools: { t: { flow: inner } } } }] });
+    const workflow = defineWorkflow({
+      name: "outer",
+      steps: [{ id: "calls", tool_dispatch: { tools: { t: { flow: inner } } } }],
+    });
     expect(workflow.steps[0]?.tool_dispatch?.tools.t?.flow).toBe(inner);
     expect(embeddedWorkflows(workflow)).toEqual([inner]);
     const action = planOf(workflow).steps[0]?.action;
-    expect(action?.kind === "tool_dispatch" && action.handlers.get("t")).toEqual({ kind: "flow", workflow: "inner", input: {} });
+    expect(action?.kind === "tool_dispatch" && action.handlers.get("t")).toEqual({
+      kind: "flow",
+      workflow: "inner",
+      input: {},
+    });
     expect(planOf(workflow).hasCode).toBe(false);
   });
 
@@ -389,7 +562,9 @@ describe("workflows within a document", () => {
   });
 
   it("have their faults told at their place", () => {
-    expect(found(holding({ name: "x", steps: [{ id: "a" }] }))).toEqual(["INVALID_STEP /steps/0/tool_dispatch/tools/t0/flow/steps/0"]);
+    expect(found(holding({ name: "x", steps: [{ id: "a" }] }))).toEqual([
+      "INVALID_STEP /steps/0/tool_dispatch/tools/t0/flow/steps/0",
+    ]);
     expect(found(holding([]))).toEqual(["INVALID_DOCUMENT /steps/0/tool_dispatch/tools/t0/flow"]);
   });
 });
@@ -412,7 +587,12 @@ describe("a plan", () => {
     );
     const compensations = plan.steps.map(({ compensate }) => compensate?.timeoutMs);
     expect(compensations).toEqual([7, 9, 60_000, undefined, undefined, undefined, undefined]);
-    expect(plan.steps[0]).toMatchObject({ outputKey: "a", retries: 0, compensate: { ifInDoubt: false }, inputsAreRead: false });
+    expect(plan.steps[0]).toMatchObject({
+      outputKey: "a",
+      retries: 0,
+      compensate: { ifInDoubt: false },
+      inputsAreRead: false,
+    });
     expect(plan.steps[0]?.compensate).not.toHaveProperty("retries");
     expect(plan.steps[1]?.fallback).not.toHaveProperty("compensate");
     expect(plan.steps[3]?.action).toMatchObject({ kind: "repeat", maxIterations: 2, delayMs: 0 });
@@ -439,7 +619,16 @@ describe("a plan", () => {
     expect(plan.steps[1]?.compensate).toMatchObject({ tool: "unmake", retries: 0, timeoutMs: 5, ifInDoubt: true });
     expect(plan.steps[6]?.action).toMatchObject({ sourceKey: "k", outputKey: "out", maxCalls: 1 });
     expect(plan.steps[7]?.action).toMatchObject({ kind: "ask", expiresAfterMs: 5, default: { value: true } });
-    expect(plan.steps.map(({ inputsAreRead }) => inputsAreRead)).toEqual([true, true, true, false, false, false, false, false]);
+    expect(plan.steps.map(({ inputsAreRead }) => inputsAreRead)).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
     expect(plan.input?.json).toEqual(fine.input_schema);
   });
 

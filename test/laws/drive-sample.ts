@@ -6,6 +6,7 @@ import type { RunStream } from "../../src/driver/stream.js";
 import type { RunStore } from "../../src/ports/run-store.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { fakeClock } from "../../src/testing/fake-clock.js";
+import { judge, type Outcome, outcomeOf } from "./judge.js";
 import { answerTo, approveAll } from "./person.js";
 import type { Sample } from "./samples.js";
 import { Life, World } from "./world.js";
@@ -14,6 +15,8 @@ export const runId = "run";
 
 /** `"approve"`: a policy lets writes be made. `"ask"`: a person is asked about each. */
 export type Mode = "approve" | "ask";
+
+export const modes: readonly Mode[] = ["approve", "ask"];
 
 /** A sample that is run by one process after another. */
 export interface Trial {
@@ -80,6 +83,21 @@ export async function finish(run: Trial, look?: Attend): Promise<RunResult> {
   const result = await attend(run, await open(run, life), life, look);
   if (result === undefined) throw new Error("A run that nothing happened to gave no result.");
   return result;
+}
+
+/** What a sample comes to when nothing happens, and in how many appends. */
+export async function uninterrupted(sample: Sample, mode: Mode): Promise<{ appends: number; outcome: Outcome }> {
+  const run = trial(sample, mode);
+  let appends = 0;
+  const life = new Life();
+  const through = meddled(run.store, (count, append) => {
+    appends = count;
+    return append();
+  });
+  const result = await attend(run, await open(run, life, { through }), life);
+  if (result === undefined) throw new Error("A run that nothing happened to gave no result.");
+  judge(result, run.world, await journalOf(run));
+  return { appends, outcome: outcomeOf(result, run.world) };
 }
 
 export async function journalOf({ store }: Pick<Trial, "store">): Promise<JournalRecord[]> {

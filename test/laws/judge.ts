@@ -2,7 +2,8 @@ import { expect } from "vitest";
 import type { JournalRecord } from "../../src/core/record.js";
 import type { RunResult } from "../../src/core/result.js";
 import type { WriteEntry } from "../../src/core/state.js";
-import { runId } from "./drive-sample.js";
+import { journalOf, runId, type Trial } from "./drive-sample.js";
+import type { Sample } from "./samples.js";
 import type { World } from "./world.js";
 
 /** What must be the same of two runs of a sample, whatever happened to them. */
@@ -16,6 +17,32 @@ export function outcomeOf(result: RunResult, world: World) {
     writes: result.writes.map(({ path, state, reason }) => ({ path, state, reason })).sort(byPath),
     effects: world.effects.map(({ key }) => key).sort(),
   };
+}
+
+export type Outcome = ReturnType<typeof outcomeOf>;
+
+/** Where a failure races what runs beside it, how far that came is a matter of timing. */
+export function expectSame({ races }: Sample, outcome: Outcome, expected: Outcome): void {
+  const essence = ({ status, error }: Outcome) => ({ status, code: error?.code });
+  if (races) expect(essence(outcome)).toEqual(essence(expected));
+  else expect(outcome).toEqual(expected);
+}
+
+/** Says where a check of a run failed, and what its journal was. */
+export async function atPlace(place: string, run: Trial, check: () => Promise<void> | void): Promise<void> {
+  try {
+    await check();
+  } catch (error) {
+    const journal = await journalOf(run);
+    if (error instanceof Error) error.message = `${place}: ${error.message}\n${journal.map(summary).join("\n")}`;
+    throw error;
+  }
+}
+
+function summary(record: JournalRecord, seq: number): string {
+  const { path = "", ...rest } = { path: "", ...record };
+  const what = "status" in rest ? rest.status : "outcome" in rest ? rest.outcome : "id" in rest ? rest.id : "";
+  return `${String(seq).padStart(4)} ${record.batch === undefined ? " " : "*"} ${record.kind} ${path} ${String(what)}`;
 }
 
 function byPath(a: { path: string }, b: { path: string }): number {
@@ -50,7 +77,8 @@ function writesAreTrue(result: RunResult, world: World): void {
 
 const allowed: Record<WriteEntry["state"], readonly string[]> = {
   done: ["applied"],
-  undone: ["applied, undone"],
+  // Also undone is what stayed in doubt.
+  undone: ["applied, undone", "not applied, undone"],
   undo_failed: ["applied"],
   undo_in_doubt: ["applied", "applied, undone"],
   rejected: ["not applied"],
@@ -97,12 +125,22 @@ function undoneNewestFirst(journal: readonly JournalRecord[]): void {
   }
 }
 
-/** The innermost scope around a path that failed, by a record of its own, after the undo. */
+/** The attempt of the innermost scope around a path that failed, by a record of its own, after the undo. */
 function scopeUndoing(path: string, seq: number, journal: readonly JournalRecord[]): string {
-  const ended = journal
-    .slice(seq)
-    .filter((record) => record.kind === "failed" || record.kind === "retried")
-    .map((record) => record.path)
-    .filter((scope) => path !== scope && (path.startsWith(scope.endsWith("/") ? scope : `${scope}/`) || path.startsWith(`${scope}[`) || path.startsWith(`${scope}#`)));
-  return ended.sort((a, b) => b.length - a.length)[0] ?? "";
+  let innermost = "";
+  for (const record of journal.slice(seq)) {
+    if (record.kind !== "failed" && record.kind !== "retried") continue;
+    const scope = attemptAround(path, record.path);
+    if (scope !== undefined && scope.length > innermost.length) innermost = scope;
+  }
+  return innermost;
+}
+
+/** The part of a path that names the attempt of a scope around it; `undefined` when it does not lie in the scope. */
+function attemptAround(path: string, scope: string): string | undefined {
+  if (path === scope || !path.startsWith(scope)) return undefined;
+  if (scope.endsWith("/")) return scope;
+  return /^(?:#\d+)?(?=[/[])/.exec(path.slice(scope.length)) === null
+    ? undefined
+    : scope + (/^#\d+/.exec(path.slice(scope.length))?.[0] ?? "");
 }

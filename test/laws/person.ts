@@ -14,7 +14,7 @@ export function answerTo(question: Question, world: World): Answer {
       const { path, attempt, tool, fields, runId } = question;
       const key = `${runId}:${path}`;
       const behaviour = behaviourOf(fields);
-      if (behaviour === "unknown") return { decision: "fail", by: "ada" };
+      if (behaviour === "unknown" && world.has(key)) return { decision: "fail", by: "ada" };
       if (world.has(key)) return { decision: "done", result: resultOf(tool, path, fields), by: "ada" };
       const failed = world.arrived.has(`${key}#${attempt}`) && behaviour !== "refuse" && behaviour !== "lose_call";
       return { decision: failed ? "not_applied" : "retry", by: "ada" };

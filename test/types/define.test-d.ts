@@ -101,7 +101,8 @@ describe("what does not compile", () => {
     defineWorkflow({ name: "w", steps: [{ id: "a", tool: "t", inputs: { when: new Date() } }] });
     // @ts-expect-error a function among the inputs
     defineWorkflow({ name: "w", steps: [{ id: "a", tool: "t", inputs: { f: () => 1 } }] });
+    const document = { name: "w", steps: [step] };
     // @ts-expect-error a handler that is a mere document
-    defineWorkflow({ name: "v", steps: [{ id: "a", tool_dispatch: { tools: { t: { flow: { name: "w", steps: [step] } } } } }] });
+    defineWorkflow({ name: "v", steps: [{ id: "a", tool_dispatch: { tools: { t: { flow: document } } } }] });
   });
 });

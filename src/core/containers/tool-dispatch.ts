@@ -1,15 +1,15 @@
 import { contextOf } from "../context.js";
-import { entriesOf, failureOfEntries, mapReference, selectResult, sixKeys } from "../dispatch.js";
+import { callMetadata, dispatchError, entriesOf, handlerInput, resultOfFlow, sixKeys } from "../dispatch.js";
 import { ToolweaveError } from "../errors.js";
-import type { JsonObject, JsonValue } from "../json.js";
 import type { DispatchPlan } from "../plan.js";
-import type { CallSnapshot } from "../record.js";
 import { newCall, newFlow, type Step } from "../state.js";
+import type { NormalizedCall } from "../tool-call.js";
 import { attemptPath, type Container, childrenOf, planNamed } from "./container.js";
 
 /** One child for each call of a model's turn: a workflow, or a tool. Its result is the six keys. */
 export function toolDispatch(plan: DispatchPlan): Container {
   const entries = (step: Step) => entriesOf(plan, childrenOf(step).calls, childrenOf(step).outcomes);
+  const input = (step: Step, index: number) => handlerInput(plan, callAt(step, index), contextOf(step.flow));
   return {
     concurrency: plan.maxConcurrent,
     letsChildrenFail: plan.ignoreErrors,
@@ -27,45 +27,20 @@ export function toolDispatch(plan: DispatchPlan): Container {
       if (handler?.kind === "flow") return newFlow(`${path}/`, planNamed(state, handler.workflow), step, index);
       return newCall(path, "step", step, step.plan.id, handler?.tool ?? "", { index });
     },
-    input: (step, flow) => handlerInput(step, plan, flow.index),
-    callInput: (step, index) => handlerInput(step, plan, index),
+    input: (step, flow) => input(step, flow.index),
+    callInput: input,
     beside: (step, flow) => callMetadata(callAt(step, flow.index)),
-    childResult: (flow, value, failed) =>
-      selectResult(
-        contextOf(flow, failed ? undefined : value),
-        flow.plan.output === undefined || failed ? undefined : value,
-      ),
-    failure: (step) => failureOfEntries(entries(step)),
+    childResult: (flow, value, failed) => resultOfFlow(flow, failed ? undefined : value),
+    failure(step) {
+      const error = dispatchError(entries(step), childrenOf(step).outcomes);
+      return { ...error.toJSON(), stepId: step.plan.id, path: step.path };
+    },
     close: () => ({}),
     result: (step) => sixKeys(plan.outputKey, entries(step)),
   };
 }
 
-/** The inputs of the handler of a call: what its mapping selects, or, of a tool without one, the arguments. */
-export function handlerInput(step: Step, plan: DispatchPlan, index: number): JsonObject {
-  const call = callAt(step, index);
-  const handler = plan.handlers.get(call.name);
-  if (handler?.input === undefined) return call.arguments ?? {};
-  return mapReference(handler.input, call, contextOf(step.flow));
-}
-
-/** What every handler workflow is told of its call. */
-export function callMetadata(call: CallSnapshot): JsonObject {
-  return {
-    tool_call: snapshotJson(call),
-    tool_name: call.name,
-    tool_arguments: call.arguments,
-    tool_call_id: call.id,
-    tool_call_index: call.index,
-  };
-}
-
-function snapshotJson(call: CallSnapshot): JsonValue {
-  const { error, ...rest } = call;
-  return error === undefined ? rest : { ...rest, error: { ...error } };
-}
-
-function callAt(step: Step, index: number): CallSnapshot {
+function callAt(step: Step, index: number): NormalizedCall {
   const call = childrenOf(step).calls[index];
   if (call === undefined) throw new ToolweaveError("INVALID_JOURNAL", `Step ${step.path} has no call ${index}.`);
   return call;

@@ -2,44 +2,44 @@ import type { RunFilter, RunHead } from "../../ports/run-store.js";
 import { type CaseDefinition, collect, recordOf, recordsOf, type Trial } from "./case.js";
 import { expectRejection, expectSame, expectSameHead, expectTrue } from "./expect.js";
 
-/** Runs by the ending of their id, in the order in which they are listed. */
+/** Runs by the ending of their id, in the order in which they are listed: by age, and by id where two are of an age. */
 const sample: Readonly<Record<string, Partial<RunHead>>> = {
-  a: { createdAt: "2031-05-01T09:00:00.000Z", status: "completed" },
-  b: { createdAt: "2031-05-01T10:00:00.000Z", status: "waiting", openQuestions: 2 },
-  c: { createdAt: "2031-05-01T10:00:00.001Z", status: "waiting", wakeAt: "2031-05-03T00:00:00.000Z" },
-  d: { createdAt: "2031-05-01T11:00:00.000Z", status: "running" },
-  e: { createdAt: "2031-05-02T00:00:00.000Z", status: "failed", phase: "undoing" },
-  f: {
+  m: { createdAt: "2031-05-01T09:00:00.000Z", status: "completed" },
+  k: { createdAt: "2031-05-01T10:00:00.000Z", status: "waiting", openQuestions: 2 },
+  z: { createdAt: "2031-05-01T10:00:00.001Z", status: "waiting", wakeAt: "2031-05-03T00:00:00.000Z" },
+  a: { createdAt: "2031-05-01T11:00:00.000Z", status: "running" },
+  p: { createdAt: "2031-05-02T00:00:00.000Z", status: "failed", phase: "undoing" },
+  q: {
     createdAt: "2031-05-02T00:00:00.000Z",
     status: "waiting",
     phase: "undoing",
     openQuestions: 1,
     wakeAt: "2031-05-04T00:00:00.000Z",
   },
-  g: { createdAt: "2031-06-01T00:00:00.000Z", status: "cancelled" },
+  c: { createdAt: "2031-06-01T00:00:00.000Z", status: "cancelled" },
 };
 
 const filters: readonly (readonly [what: string, filter: RunFilter, endings: string])[] = [
-  ["lists all without a filter", {}, "abcdefg"],
-  ["takes one status", { status: "waiting" }, "bcf"],
-  ["takes several statuses", { status: ["completed", "cancelled", "failed"] }, "aeg"],
+  ["lists all without a filter", {}, "mkzapqc"],
+  ["takes one status", { status: "waiting" }, "kzq"],
+  ["takes several statuses", { status: ["completed", "cancelled", "failed"] }, "mpc"],
   ["takes no status at all", { status: [] }, ""],
-  ["takes those with open questions", { withOpenQuestions: true }, "bf"],
-  ["takes those without open questions too when not asked for them", { withOpenQuestions: false }, "abcdefg"],
-  ["takes those created at a time or after it", { createdFrom: "2031-05-01T10:00:00.001Z" }, "cdefg"],
-  ["takes those created before a time", { createdBefore: "2031-05-01T10:00:00.001Z" }, "ab"],
+  ["takes those with open questions", { withOpenQuestions: true }, "kq"],
+  ["takes those without open questions too when not asked for them", { withOpenQuestions: false }, "mkzapqc"],
+  ["takes those created at a time or after it", { createdFrom: "2031-05-01T10:00:00.001Z" }, "zapqc"],
+  ["takes those created before a time", { createdBefore: "2031-05-01T10:00:00.001Z" }, "mk"],
   [
     "takes those created between two times",
     { createdFrom: "2031-05-01T10:00:00.000Z", createdBefore: "2031-05-02T00:00:00.000Z" },
-    "bcd",
+    "kza",
   ],
-  ["takes those that wake at a time or before it", { wakeBefore: "2031-05-03T00:00:00.000Z" }, "c"],
-  ["takes those that wake, however late", { wakeBefore: "9999-01-01T00:00:00.000Z" }, "cf"],
-  ["reads a time with an offset", { createdFrom: "2031-05-01T13:00:00+02:00" }, "defg"],
-  ["reads a date alone", { createdBefore: "2031-05-02" }, "abcd"],
-  ["takes at most so many", { limit: 3 }, "abc"],
+  ["takes those that wake at a time or before it", { wakeBefore: "2031-05-03T00:00:00.000Z" }, "z"],
+  ["takes those that wake, however late", { wakeBefore: "9999-01-01T00:00:00.000Z" }, "zq"],
+  ["reads a time with an offset", { createdFrom: "2031-05-01T13:00:00+02:00" }, "apqc"],
+  ["reads a date alone", { createdBefore: "2031-05-02" }, "mkza"],
+  ["takes at most so many", { limit: 3 }, "mkz"],
   ["takes none with a limit of 0", { limit: 0 }, ""],
-  ["counts against the limit only what matches", { status: "waiting", limit: 2 }, "bc"],
+  ["counts against the limit only what matches", { status: "waiting", limit: 2 }, "kz"],
   [
     "takes what matches every field",
     {
@@ -49,16 +49,16 @@ const filters: readonly (readonly [what: string, filter: RunFilter, endings: str
       wakeBefore: "2031-05-05",
       limit: 5,
     },
-    "f",
+    "q",
   ],
 ];
 
 const afters: readonly (readonly [after: string, filter: RunFilter, endings: string])[] = [
-  ["a", {}, "bcdefg"],
-  ["e", {}, "fg"],
-  ["g", {}, ""],
-  ["b", { limit: 2 }, "cd"],
-  ["d", { status: "waiting" }, "f"],
+  ["m", {}, "kzapqc"],
+  ["p", {}, "qc"],
+  ["c", {}, ""],
+  ["k", { limit: 2 }, "za"],
+  ["a", { status: "waiting" }, "q"],
 ];
 
 const refused: readonly RunFilter[] = [
@@ -206,18 +206,19 @@ function sampleHead(trial: Trial, ending: string): RunHead {
 
 /** Begun in an order that is not that of the list. */
 async function beginSample(trial: Trial): Promise<void> {
-  for (const ending of "gcafbed") await trial.begin(sampleHead(trial, ending));
+  for (const ending of "cqmpkza") await trial.begin(sampleHead(trial, ending));
 }
 
 async function endingsOf(trial: Trial, filter: RunFilter): Promise<string> {
   return (await trial.listed(filter)).map((id) => id.slice(-1)).join("");
 }
 
-/** Runs of which three at a time are of the same age; the ids as they are listed. */
+/** Runs of which three at a time are of an age, and whose ids else run against it; the ids as they are listed. */
 async function beginMany(trial: Trial, count: number): Promise<string[]> {
   const heads = Array.from({ length: count }, (_, index) => {
-    const createdAt = new Date(Date.UTC(2031, 4, 1) + Math.floor(index / 3)).toISOString();
-    return trial.head({ runId: idOf(trial, String(index).padStart(4, "0")), createdAt });
+    const age = Math.floor(index / 3);
+    const createdAt = new Date(Date.UTC(2031, 4, 1) + age).toISOString();
+    return trial.head({ runId: idOf(trial, `${1_000 - age}-${index % 3}`), createdAt });
   });
   await Promise.all([...heads].reverse().map((each) => trial.store.append(each.runId, 0, recordsOf(0, 1), each)));
   return heads.map((each) => each.runId);

@@ -1,0 +1,95 @@
+import { isToolweaveError } from "../core/errors.js";
+import type { Answer, Question } from "../core/record.js";
+import type { RunEventData } from "../core/run-event.js";
+import { Queue } from "../core/state.js";
+import type { RunEvent, Settings } from "./options.js";
+
+interface Desk {
+  isOpen(questionId: string): boolean;
+  answer(questionId: string, answer: Answer): Promise<void>;
+  /** Something came that the driver should look at. */
+  rouse(): void;
+  fail(error: unknown): void;
+}
+
+/** The events on their way to the consumer. The host is asked about a question first; what it leaves open goes out. */
+export class Outbox {
+  private readonly events = new Queue<RunEvent>();
+  private readonly asked = new Set<string>();
+
+  constructor(
+    private readonly desk: Desk,
+    private readonly settings: Pick<Settings, "onQuestion" | "observer">,
+  ) {}
+
+  get isEmpty(): boolean {
+    return this.events.size === 0;
+  }
+
+  /** Whether the host is being asked what is still open: it may have been answered elsewhere, or withdrawn. */
+  get isAsking(): boolean {
+    for (const id of this.asked) if (this.desk.isOpen(id)) return true;
+    return false;
+  }
+
+  take(): RunEvent | undefined {
+    for (let event = this.events.shift(); event !== undefined; event = this.events.shift()) {
+      // A question that was closed before anyone saw it is not worth asking.
+      if (event.type !== "question" || this.desk.isOpen(event.id)) return event;
+    }
+    return undefined;
+  }
+
+  put(event: RunEventData): void {
+    if (event.type !== "question") return this.send(event);
+    const { onQuestion } = this.settings;
+    const { id } = event;
+    const toAnswer: RunEvent = { ...event, answer: (answer) => this.desk.answer(id, answer) };
+    if (onQuestion === undefined) return this.send(toAnswer);
+    this.asked.add(id);
+    this.askHost(onQuestion, event).then(
+      (isAnswered) => {
+        this.asked.delete(id);
+        if (!isAnswered) this.send(toAnswer);
+        this.desk.rouse();
+      },
+      (error) => this.desk.fail(error),
+    );
+  }
+
+  /** Sends an event out, past the host. */
+  send(event: RunEvent): void {
+    // What it holds is shared with records and with what follows from them.
+    for (const value of Object.values(event)) freeze(value);
+    this.events.push(event);
+    try {
+      this.settings.observer?.emit(event.type, event);
+    } catch {
+      // A listener that throws harms no run.
+    }
+  }
+
+  /** Whether the host answered, or the question needs no answer any more. */
+  private async askHost(onQuestion: NonNullable<Settings["onQuestion"]>, question: Question): Promise<boolean> {
+    let answer: Answer | undefined;
+    try {
+      answer = await onQuestion(question);
+    } catch {
+      return false;
+    }
+    if (!this.desk.isOpen(question.id)) return true;
+    if (answer === undefined) return false;
+    try {
+      await this.desk.answer(question.id, answer);
+      return true;
+    } catch (error) {
+      if (isToolweaveError(error) && error.code !== "STORE_UNAVAILABLE") return false;
+      throw error;
+    }
+  }
+}
+
+function freeze(value: unknown): void {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
+  for (const inner of Object.values(Object.freeze(value))) freeze(inner);
+}

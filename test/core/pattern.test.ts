@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { boundPattern } from "../../src/core/pattern.js";
+
+describe("a pattern is tried", () => {
+  it.each([
+    "",
+    "plain",
+    "^x-",
+    "^[a-z_]+$",
+    "^.*$",
+    "^\\d{4}-\\d{2}-\\d{2}$",
+    "^[^,]+,[^,]+$",
+    "^\\p{L}\\p{M}*$",
+    "^\\u{1F600}|^\\u0041|^\\x41|^\\cJ$",
+    "^(a|b)*$",
+    "^(?:foo|bar|[0-9])+$",
+    '^"(?:[^"\\\\]|\\\\.)*"$',
+    "^(?:[A-Za-z0-9+/]{4})*$",
+    "^(?<area>\\d{3})(?:-\\d{4}){2,}$",
+    "^((25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)\\.){3}(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)$",
+    "^(?=.*\\d)(?=.*[a-z]).{8,}$",
+    "^(?!-)(?:x{0}){3}\\bword\\B",
+    "^(?:^a){2}",
+    "^(?:ab){2}?$",
+    "^(?:[a-z]+;)*x",
+    "^(?:\\.?\\/)*$",
+  ])("on a text of any length: %s", (pattern) => {
+    expect(boundPattern(pattern)).toEqual({});
+  });
+
+  it.each<[string, number]>([
+    ["\\s+$", 3_162],
+    ["[^@]+@", 3_162],
+    ["[^@]+@[^@]+", 3_162],
+    ["^[^@]+@[^@]+\\.[^@]+$", 3_162],
+    ["^[a-z0-9]+(?:-[a-z0-9]+)*$", 3_162],
+    ["^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z]{2,}$", 3_162],
+    ["^a{1,300}b{1,300}$", 3_162],
+    ["^a*b*c*$", 215],
+    ["^(?:(?!end)a*)?.*x", 2_236],
+    ["^a*(?=.*z)b*[^;]*;", 215],
+    ["^a?b*c*$", 2_236],
+    ["^(?:(?=.*x)a)*$", 3_162],
+    ["^a*|b", 2_236],
+    ["^(?=[^;]*;)a*(?=[^;]*;)", 3_162],
+  ])("on a short text: %s", (pattern, maxLength) => {
+    expect(boundPattern(pattern)).toEqual({ maxLength });
+  });
+
+  it.each<[string, string]>([
+    ["[", "is no regular expression"],
+    ["\\_", "is no regular expression"],
+    ["a".repeat(5_000), "is longer than 4096 characters"],
+    ["(a+)+$", "may match one text in several ways"],
+    ["(a*)*$", "may match one text in several ways"],
+    ["(a|a)*$", "may match one text in several ways"],
+    ["(a|ab)*$", "may match one text in several ways"],
+    ["(?:a|b?)+$", "may match one text in several ways"],
+    ["(?:\\w|\\d)*$", "may match one text in several ways"],
+    ["(?:|a)*$", "may match one text in several ways"],
+    ["(?:a|(?:b|c))*$", "may match one text in several ways"],
+    ["(?:.|x)*$", "may match one text in several ways"],
+    ["(-[a-z-]+)*$", "may match one text in several ways"],
+    ["(?:-[a-z]+[a-z]+)*$", "may match one text in several ways"],
+    ["(?:a?){30}", "may match one text in several ways"],
+    ["(?:(a|b?)c*){2,}", "may match one text in several ways"],
+    [`${"a?".repeat(20)}${"a".repeat(20)}`, "has too many optional parts"],
+    ["(a)\\1", "refers back to a group"],
+    ["(?<n>a)\\k<n>", "refers back to a group"],
+  ])("on none: %s", (pattern, reason) => {
+    expect(boundPattern(pattern).refused).toContain(reason);
+  });
+});

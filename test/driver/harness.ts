@@ -1,0 +1,119 @@
+import { defineWorkflow } from "../../src/core/define.js";
+import type { StepDocument, Workflow, WorkflowDocument } from "../../src/core/document.js";
+import type { JournalRecord, Question } from "../../src/core/record.js";
+import type { QuestionEvent, ResultEvent, RunEvent, RunOptions } from "../../src/driver/options.js";
+import { resumeRun, runWorkflow } from "../../src/driver/run.js";
+import type { RunStream } from "../../src/driver/stream.js";
+import type { Policy } from "../../src/ports/policy.js";
+import type { RunStore } from "../../src/ports/run-store.js";
+import { memoryStore } from "../../src/stores/memory.js";
+import { fakeClock } from "../../src/testing/fake-clock.js";
+import { type ScriptEntry, type ScriptedTool, type ScriptedToolOptions, scriptedTool } from "../../src/testing/scripted-tool.js";
+
+/** What nearly every test of a run needs: a workflow, tools, a store, and what came of it. */
+
+export function flow(steps: readonly StepDocument[], more: Partial<Omit<WorkflowDocument, "steps">> = {}): Workflow {
+  return defineWorkflow({ name: "trip", ...more, steps });
+}
+
+type ToolMore = Partial<Omit<ScriptedToolOptions, "name" | "script" | "effect">>;
+
+export function read(name: string, script: readonly ScriptEntry[] = ["found"], more: ToolMore = {}): ScriptedTool {
+  return scriptedTool({ ...more, name, effect: "read", script });
+}
+
+export function write(name: string, script: readonly ScriptEntry[] = [{ id: 7 }], more: ToolMore = {}): ScriptedTool {
+  return scriptedTool({ ...more, name, effect: "write", script });
+}
+
+export const approveAll: Policy = () => "approve";
+
+/** Options of a run on its own store and clock, where every write is approved. */
+export function options<Options extends Partial<RunOptions>>(given: Options) {
+  return { policy: approveAll, store: memoryStore(), clock: fakeClock(), runId: "run-1", tools: [], ...given };
+}
+
+export interface Seen {
+  events: RunEvent[];
+  /** `"pay completed"`, `"pay?1 approval"`, `"result failed"`. */
+  labels: string[];
+  result: ResultEvent;
+}
+
+/** Takes all events of a run. */
+export async function drain(stream: RunStream, onEvent?: (event: RunEvent) => unknown): Promise<Seen> {
+  const events: RunEvent[] = [];
+  for await (const event of stream) {
+    events.push(event);
+    await onEvent?.(event);
+  }
+  const result = events.at(-1);
+  if (result?.type !== "result") throw new Error(`The stream ended without a result: ${events.map(labelOf)}`);
+  return { events, labels: events.map(labelOf), result };
+}
+
+export function labelOf(event: RunEvent): string {
+  if (event.type === "step") return `${event.path} ${event.status}`;
+  return event.type === "question" ? `${event.id} ${event.kind}` : `result ${event.status}`;
+}
+
+export function run(workflow: Workflow, given: Partial<RunOptions>, onEvent?: (event: RunEvent) => unknown) {
+  return drain(runWorkflow(workflow, options(given)), onEvent);
+}
+
+export function resume(store: RunStore, given: Partial<RunOptions> & { takeOver?: boolean } = {}, runId = "run-1") {
+  return resumeRun(store, runId, { policy: approveAll, clock: fakeClock(), tools: [], ...given });
+}
+
+export async function journalOf(store: RunStore, runId = "run-1"): Promise<JournalRecord[]> {
+  const records: JournalRecord[] = [];
+  for await (const record of store.read(runId)) records.push(record);
+  return records;
+}
+
+/** Takes events up to a question. */
+export async function untilQuestion(stream: RunStream): Promise<QuestionEvent> {
+  return until(stream, (event): event is QuestionEvent => event.type === "question");
+}
+
+/** Takes events up to one of a kind. */
+export async function until<Event extends RunEvent>(
+  stream: RunStream,
+  isIt: (event: RunEvent) => event is Event,
+): Promise<Event> {
+  for (;;) {
+    const turn = await stream.next();
+    if (turn.done) throw new Error("The stream ended before.");
+    if (isIt(turn.value)) return turn.value;
+  }
+}
+
+/** What a promise is rejected with. */
+export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => {
+      throw new Error("It was not rejected.");
+    },
+    (error: unknown) => error,
+  );
+}
+
+/** A promise, and how to settle it from outside. */
+export function deferred<T = unknown>() {
+  let resolve: (value: T) => void = () => {};
+  let reject: (error: unknown) => void = () => {};
+  const promise = new Promise<T>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}
+
+/** Turns of the event loop: as many as whatever is under way can need. */
+export async function settled(turns = 20): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+export function isApproval(question: Question): question is Extract<Question, { kind: "approval" }> {
+  return question.kind === "approval";
+}

@@ -1,0 +1,124 @@
+import type { JsonValue } from "../../src/core/json.js";
+import type { Call, Clock, Flow, Node, RunState, Step, Timer, UndoEntry } from "../../src/core/state.js";
+
+/**
+ * A run's state as JSON, without what a fold leaves to be derived anew: what is ready, inputs that nobody was shown
+ * yet, whether a wait is over, what was announced, and the driver's counters.
+ */
+export function projectionOf(state: RunState, now: number): JsonValue {
+  const view = {
+    root: flowView(state.root, now),
+    paths: [...state.nodes.keys()].sort(),
+    seq: state.seq,
+    updatedAt: state.updatedAt,
+    intended: [...state.intended].map(({ path }) => path).sort(),
+    questions: [...state.questions.values()].map(({ question, seq }) => ({ question, seq })),
+    closed: [...state.closed].map(([id, closed]) => ({ id, closed })),
+    timers: [...state.timers].flatMap((timer) => timerView(timer, now)).sort(),
+    clocks: [...state.clocks].map(clockView),
+    writes: state.writes,
+    writesTotal: state.writesTotal,
+    warnings: state.warnings,
+    undoErrors: state.undoErrors,
+    flags: [state.cancelRequested, state.cancelBegun],
+    ended: state.ended,
+  };
+  return JSON.parse(JSON.stringify(view));
+}
+
+function timerView({ until, what, node, questionId }: Timer, now: number): string[] {
+  const isVolatile = what !== "deadline" && what !== "question";
+  return isVolatile && until <= now ? [] : [`${until} ${what} ${node.path} ${questionId ?? ""}`];
+}
+
+function clockView(clock: Clock | undefined) {
+  return clock && { path: clock.node.path, used: clock.usedMs, since: clock.since, until: clock.timer?.until };
+}
+
+function nodeView(node: Node, now: number): unknown {
+  if (node.kind === "flow") return flowView(node, now);
+  return node.kind === "step" ? stepView(node, now) : callView(node);
+}
+
+function scopeView(scope: Flow | Step, now: number) {
+  const { failing, residue, stopped, undo, clock } = scope;
+  return {
+    path: scope.path,
+    stopped,
+    residue,
+    undo: undo.map(entryView),
+    clock: clockView(clock),
+    failing: failing && { ...failing, call: failing.call && callView(failing.call) },
+    timer: scope.timer && timerView(scope.timer, now),
+  };
+}
+
+function entryView({ seq, path, stepId, plan, undo, writes }: UndoEntry) {
+  return { seq, path, stepId, tool: plan?.tool, undo, writes: writes.map((write) => write.path) };
+}
+
+function flowView(flow: Flow, now: number): unknown {
+  const { input, results, cursor, current, plan } = flow;
+  return {
+    ...scopeView(flow, now),
+    plan: plan.name,
+    input,
+    results: [...results],
+    cursor,
+    current: current && stepView(current, now),
+  };
+}
+
+function stepView(step: Step, now: number): unknown {
+  const { attempt, inputs, timedOut, failure, call, fallback, children } = step;
+  return {
+    ...scopeView(step, now),
+    attempt,
+    inputs,
+    phase: step.phase === "backoff" ? "running" : step.phase,
+    timedOut,
+    failure,
+    call: call && callView(call),
+    fallback: fallback && callView(fallback),
+    children: children && {
+      live: [...children.live].map((child) => nodeView(child, now)),
+      count: children.count,
+      outcomes: children.outcomes.map((outcome) => outcome ?? null),
+      started: children.started,
+      allowed: children.allowed,
+      calls: children.calls,
+      failure: children.failure,
+    },
+  };
+}
+
+const settled = { backoff: "ready", slept: "sleeping" } as const;
+
+function callView(call: Call): unknown {
+  const { path, purpose, tool, index, attempt, question, reply, approval, idempotent, doubt, interrupted } = call;
+  const phase = call.phase === "backoff" || call.phase === "slept" ? settled[call.phase] : call.phase;
+  return {
+    path,
+    purpose,
+    tool,
+    index,
+    attempt,
+    phase,
+    inputs: call.intent === undefined && call.purpose !== "undo" ? undefined : call.inputs,
+    question: question?.question.id,
+    reply: reply && [reply.question.id, reply.answer, reply.at],
+    approval: approval && [approval.question.id, approval.answer],
+    idempotent,
+    doubt,
+    interrupted,
+    stopped: call.stopped,
+    aborted: call.aborted,
+    timedOut: call.timedOut,
+    report: call.report,
+    write: call.write?.path,
+    intent: call.intent?.attempt,
+    undoes: call.entry && entryView(call.entry),
+    clock: clockView(call.clock),
+    questionsAsked: call.questionsAsked,
+  };
+}
