@@ -1,6 +1,7 @@
 // Workflows as data
 export type { Check } from "./core/check.js";
 export { defineWorkflow } from "./core/define.js";
+export { type DispatchEntry, ToolDispatchError, type ToolMessage } from "./core/dispatch.js";
 export type {
   DispatchConfig,
   RunContext,
@@ -44,10 +45,12 @@ export type { StepEvent, StepStatus } from "./core/run-event.js";
 export type { JsonSchema, Schema } from "./core/schema.js";
 export type { WriteEntry } from "./core/state.js";
 export { resolveTemplate } from "./core/template.js";
+export type { NormalizedCall } from "./core/tool-call.js";
 // Runs
 export { answerQuestion, cancelRun } from "./driver/answer.js";
 export { checkWorkflow } from "./driver/check-workflow.js";
 export { systemClock } from "./driver/clock.js";
+export { type ToolDispatchOptions, type ToolDispatchResult, toolDispatch } from "./driver/dispatch.js";
 export type {
   DriveOptions,
   Limits,
@@ -64,6 +67,15 @@ export type { Clock } from "./ports/clock.js";
 export type { Policy, PolicyDecision, PolicyVerdict, PolicyWrite } from "./ports/policy.js";
 export type { RunFilter, RunHead, RunLease, RunStatus, RunStore } from "./ports/run-store.js";
 export type { Tool, ToolAdapter, ToolCallContext, ToolInfo, ToolPreview, Tools } from "./ports/tool-adapter.js";
+// Tool calls of a model
+export {
+  type AssistantMessage,
+  normalizeToolCalls,
+  type ProviderName,
+  type ToolMessages,
+  toAssistantMessage,
+  toToolMessages,
+} from "./providers/index.js";
 // Stores and time
 export { memoryStore } from "./stores/memory.js";
 // Tools

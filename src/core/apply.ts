@@ -79,6 +79,8 @@ function applyFact(state: RunState, record: JournalRecord): void {
 type NodeRecord = Extract<JournalRecord, { path: string }>;
 
 function applyTo(state: RunState, node: Node, record: NodeRecord): void {
+  // What happens to a node ends its wait, whether or not a driver saw the wait end.
+  if (record.kind !== "reported" && record.kind !== "timed_out") clearTimer(state, callOf(node) ?? node);
   switch (record.kind) {
     case "entered":
       return node.kind === "flow" ? entered(state, node, record.input) : undefined;

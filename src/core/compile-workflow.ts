@@ -68,13 +68,14 @@ class Compiler {
     const { name, input_schema, output, timeout_ms } = this.document;
     const input = this.schema(input_schema, "/input_schema");
     const steps = this.steps(this.document.steps, "/steps");
+    const read = output !== undefined && this.reading.template(output, { pointer: "/output", roots: ordinary });
     for (const plan of this.plans) plan.inputsAreRead = this.reading.readInputs.has(plan.id);
     return {
       name,
       document: this.document,
       steps,
       ...(input && { input }),
-      ...(output !== undefined && { output: this.reading.template(output, { pointer: "/output", roots: ordinary }) }),
+      ...(read && { output: read }),
       ...(timeout_ms !== undefined && { timeoutMs: timeout_ms }),
       hasCode: this.hasCode,
     };

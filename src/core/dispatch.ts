@@ -165,8 +165,9 @@ function failureText(errors: readonly (ErrorData | CallError)[], tool?: string):
 }
 
 function reasonOf(error: ErrorData | CallError, tool: string | undefined): string {
-  if (!("stepId" in error) || error.stepId === undefined) return error.message;
-  return `${tool ?? error.stepId}: ${error.message}`;
+  // A model that takes doubt for failure does the thing a second time.
+  const text = error.code === "TOOL_IN_DOUBT" ? `${error.message} (it may have been done)` : error.message;
+  return "stepId" in error && error.stepId !== undefined ? `${tool ?? error.stepId}: ${text}` : text;
 }
 
 /** The error of a dispatch that failed: its first bad call, in call order, tells why. */
@@ -182,7 +183,7 @@ export function dispatchError(
 export function sixKeys(outputKey: string, entries: readonly DispatchEntry[]): JsonObject {
   const list = Object.freeze(entries.map(entryJson));
   const byId: Record<string, JsonValue> = {};
-  entries.forEach(({ id }, index) => setOwn(byId, id, list[index] ?? null));
+  for (const [index, { id }] of entries.entries()) setOwn(byId, id, list[index] ?? null);
   const errors = entries.filter(({ success }) => !success).length;
   return Object.freeze({
     [outputKey]: list,

@@ -218,7 +218,8 @@ export interface HandlerDocument extends Readonly<z.input<typeof handlerSchema>>
 
 /** One step: exactly one of `stepKinds`. */
 export interface StepDocument<Input = JsonValue> extends Readonly<Omit<z.input<z.ZodObject<typeof stepShape>>, "run">> {
-  readonly run?: RunFunction<Input>;
+  // A method, so that a step whose function reads a narrower input is still a step.
+  run?(scope: RunScope<Input>, context: RunContext): unknown;
   readonly parallel?: readonly StepDocument<Input>[];
 }
 

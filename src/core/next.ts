@@ -88,7 +88,7 @@ function outputOf(flow: Flow) {
   const { value, missing } = resolveLeniently(flow.plan.output, scopeOf(flow));
   if (missing.length === 0) return { result: value };
   const code = "UNRESOLVED_REFERENCE" as const;
-  const warnings = missing.map(({ pointer, message }) => ({ code, message, pointer: `/output${pointer}` }));
+  const warnings = missing.map(({ pointer, message }) => ({ code, message, pointer }));
   return { result: value, warnings };
 }
 

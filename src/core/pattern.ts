@@ -161,7 +161,10 @@ class Parser {
   private escape(): Part {
     const text = this.run(escapeText);
     if (text === "\\b" || text === "\\B") return nothing;
-    this.isStrange = /^\\[1-9k]/.test(text) || this.isStrange;
+    if (/^\\[1-9k]/.test(text)) {
+      this.isStrange = true;
+      return nothing;
+    }
     return /^\\[\^$\\.*+?()[\]{}|/]$/.test(text) ? { ...atom(text), literal: text.slice(1) } : atom(text);
   }
 

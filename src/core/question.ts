@@ -74,7 +74,8 @@ const answerSchemas = {
     z.strictObject({ decision: z.literal("approve"), fields: fields.optional(), ...by }),
     z.strictObject({ decision: z.literal("reject"), ...by }),
   ]),
-  input: z.strictObject({ value: z.unknown(), ...by }),
+  // JSON is never undefined, so this asks for the key.
+  input: z.strictObject({ value: z.unknown().refine((value) => value !== undefined), ...by }),
   in_doubt: z.discriminatedUnion("decision", [
     z.strictObject({ decision: z.literal("done"), result: z.unknown().optional(), ...by }),
     z.strictObject({ decision: z.enum(["not_applied", "retry", "fail"]), ...by }),
@@ -139,14 +140,15 @@ function checkLate(state: RunState, id: string, given: unknown, limits: JsonLimi
 }
 
 function parseAnswer(question: Question, given: unknown, limits: JsonLimits): Answer {
-  const parsed = answerSchemas[question.kind].safeParse(given);
-  if (!parsed.success) throw invalid(question, `expected ${expected[question.kind]}, with "by" and "note" where known`);
-  return normalAnswer(question, parsed.data, limits);
+  const answer = normalAnswer(question, given, limits);
+  // What zod gives is not the answer: it would lose an own key named "__proto__".
+  if (answerSchemas[question.kind].safeParse(answer).success) return answer as unknown as Answer;
+  throw invalid(question, `expected ${expected[question.kind]}, with "by" and "note" where known`);
 }
 
-function normalAnswer(question: Question, given: object, limits: JsonLimits): Answer {
+function normalAnswer(question: Question, given: unknown, limits: JsonLimits): JsonValue {
   try {
-    return normalizeJson(given, limits) as unknown as Answer;
+    return normalizeJson(given, limits);
   } catch (error) {
     throw invalid(question, "it has to be JSON, within the limits", undefined, error);
   }

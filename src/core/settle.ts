@@ -29,6 +29,8 @@ export function settleCall(call: Call, outcome: CallOutcome): Fact {
     case "failed":
       return placed(call, afterFailure(call, outcome));
     case "unkeepable": {
+      // Nobody reads what an undo gives.
+      if (call.purpose === "undo") return returned(call, null);
       const applied = call.phase === "intended" || call.doubt !== undefined;
       const outcomeKind = applied ? "applied" : "not_applied";
       return failedWith(call, { error: outcome.error, outcome: outcomeKind, ...undoOf(call) });

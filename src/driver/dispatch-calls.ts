@@ -6,13 +6,13 @@ import { resultOf } from "../core/result.js";
 import type { Flow, RunState } from "../core/state.js";
 import type { CallError, NormalizedCall } from "../core/tool-call.js";
 import type { RunStore } from "../ports/run-store.js";
-import { readRun } from "./read-run.js";
 import type { Dispatch } from "./dispatch-config.js";
 import { Drive, type OwnedRun } from "./drive.js";
 import { digest } from "./fingerprint.js";
 import type { Settings } from "./options.js";
 import { startRun, takeRun } from "./own.js";
 import type { CheckedCall } from "./read-calls.js";
+import { readRun } from "./read-run.js";
 
 /** A set of calls that was checked, each run of which is named after the set's. */
 export interface CallSet {
@@ -125,7 +125,7 @@ async function runCall(set: CallSet, index: number, isBegun: boolean, settings: 
   const call = set.calls[index];
   if (call === undefined) return notStarted;
   const owned = isBegun ? await takeCall(set, index, settings) : await startCall(set, index, call, settings);
-  if ("ended" in owned) return standingOf(set, call, owned.ended);
+  if ("untaken" in owned) return standingOf(set, call, owned.untaken);
   const drive = new Drive(owned, settings);
   while ((await drive.nextEvent()) !== undefined);
   return standingOf(set, call, owned.state);
@@ -140,7 +140,7 @@ async function startCall(
   index: number,
   call: NormalizedCall,
   settings: Settings,
-): Promise<OwnedRun | { ended: RunState }> {
+): Promise<OwnedRun | { untaken: RunState }> {
   const checked = set.checked[index];
   if (checked === undefined || checked.error !== undefined) throw new TypeError(`Call ${index} can't be run.`);
   const { handler, input } = checked;
@@ -191,5 +191,8 @@ function cancelled({ writes }: RunState): CallError {
   const doubts = writes.filter(({ state }) => state === "in_doubt" || state === "undo_in_doubt");
   const tools = [...new Set(doubts.map(({ tool }) => tool))].join(", ");
   const message = "The call was cancelled.";
-  return { code: "CANCELLED", message: tools === "" ? message : `${message} Nobody knows whether it was done: ${tools}.` };
+  return {
+    code: "CANCELLED",
+    message: tools === "" ? message : `${message} Nobody knows whether it was done: ${tools}.`,
+  };
 }

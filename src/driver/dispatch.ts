@@ -23,7 +23,7 @@ import { type DriveOptions, defaultStore, type Settings, settingsOf } from "./op
 import { type CheckedCall, checkCalls } from "./read-calls.js";
 import { scrubber } from "./scrub.js";
 
-export interface DispatchOptions extends DriveOptions {
+export interface ToolDispatchOptions extends DriveOptions {
   /** The model's turn: its response, its message, the list of its calls, or those normalized. @default what `context` holds under `source_key` */
   calls?: unknown;
   /** What mappings read as `ctx`. @default {} */
@@ -34,7 +34,7 @@ export interface DispatchOptions extends DriveOptions {
   runId?: string;
 }
 
-export interface DispatchResult {
+export interface ToolDispatchResult {
   /** `"waiting"`: for answers to `questions` or, where driving was stopped, to be carried on. */
   status: "completed" | "failed" | "waiting";
   runId: string;
@@ -61,7 +61,7 @@ export interface DispatchResult {
  *   `INVALID_OPTIONS`, `UNKNOWN_CALL_SHAPE`, `DUPLICATE_CALL_ID` (before any handler starts), `RUN_CONFLICT` for a
  *   `runId` of other calls, `RUN_BUSY`; or where it can't be said how the runs stand: as `runWorkflow` does.
  */
-export async function toolDispatch(config: DispatchConfig, options: DispatchOptions): Promise<DispatchResult> {
+export async function toolDispatch(config: DispatchConfig, options: ToolDispatchOptions): Promise<ToolDispatchResult> {
   const settings = settingsOf(options);
   const runId = runIdOf(options.runId);
   const dispatch = await configureDispatch(config, settings);
@@ -75,7 +75,11 @@ export async function toolDispatch(config: DispatchConfig, options: DispatchOpti
   return resultOf(set, await runCalls(set, { ...settings, workflows }), settings);
 }
 
-function resultOf({ dispatch, calls, runId }: CallSet, standings: readonly Standing[], settings: Settings): DispatchResult {
+function resultOf(
+  { dispatch, calls, runId }: CallSet,
+  standings: readonly Standing[],
+  settings: Settings,
+): ToolDispatchResult {
   const { plan } = dispatch;
   const failsFast = !plan.ignoreErrors && standings.some(hasFailed);
   const waits = standings.some(({ kind }) => kind === "waits" || (kind === "not_started" && !failsFast));
@@ -113,10 +117,11 @@ function pending(how: string): CallError {
   return { code: notRun.code, message: `PENDING: this call ${how}. Its answer follows.` };
 }
 
-function rawCalls({ calls }: DispatchOptions, context: JsonObject, key: string | undefined): unknown {
+function rawCalls({ calls }: ToolDispatchOptions, context: JsonObject, key: string | undefined): unknown {
   if (calls !== undefined) return calls;
   if (key !== undefined && Object.hasOwn(context, key)) return context[key];
-  const expected = key === undefined ? "or name its key in context as source_key" : `or as ${JSON.stringify(key)} in context`;
+  const expected =
+    key === undefined ? "or name its key in context as source_key" : `or as ${JSON.stringify(key)} in context`;
   throw invalid(`calls is missing: pass the model's message there, ${expected}`);
 }
 

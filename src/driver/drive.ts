@@ -54,7 +54,8 @@ export class Drive {
   private expiries: QuestionExpired[] = [];
   /** Outcomes of writes that are applied and not yet durable. */
   private unrecorded: LateWrite[] = [];
-  private isTimeUp = false;
+  /** At first, since something may have come due while nobody drove the run. */
+  private isTimeUp = true;
   private hasNews = false;
   private isAppending = false;
   private seenStops = 0;
@@ -94,7 +95,9 @@ export class Drive {
     this.listen(settings.signal, () => this.inBackground(() => this.requestCancel()));
     this.listen(settings.stop, () => this.inBackground(() => (this.stopped ??= this.stop())));
     this.cleanups.push(watchRun(this.journal.store, this.state.runId, () => this.noticeNews()));
-    for (const { question, seq } of this.state.questions.values()) {
+    const now = settings.clock.now();
+    for (const { question, seq, timer } of this.state.questions.values()) {
+      if (timer !== undefined && timer.until <= now) continue;
       this.outbox.put({ type: "question", at: question.askedAt, seq, ...questionView(question) });
     }
   }

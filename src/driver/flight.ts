@@ -70,7 +70,11 @@ export class Flight {
   /** The facts that may be made durable now. */
   takeBeginnings(): Beginning[] {
     if (this.beginnings.length === 0) return this.beginnings;
-    return this.beginnings.splice(0).filter(({ handle }) => handle.isWanted());
+    return this.beginnings.splice(0).filter(({ handle }) => {
+      const isWanted = handle.isWanted();
+      if (!isWanted) this.release(handle);
+      return isWanted;
+    });
   }
 
   /** What arrived and is still wanted. */

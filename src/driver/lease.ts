@@ -23,7 +23,7 @@ export class LeaseKeeper {
 
   keep(): void {
     const { lease } = this.store;
-    if (lease === undefined) return;
+    if (lease === undefined || this.timer !== undefined) return;
     // A renewal that fails is made up by the next; one that is refused means that another driver took the run over,
     // which its record in the journal says.
     this.timer = setInterval(() => void lease.renew(this.runId, this.owner, leaseMs).catch(() => false), leaseMs / 3);

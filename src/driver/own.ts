@@ -8,12 +8,12 @@ import type { JsonObject } from "../core/json.js";
 import { maskedBy } from "../core/mask.js";
 import { type JournalRecord, journalVersion } from "../core/record.js";
 import type { RunSettings, RunState } from "../core/state.js";
-import type { RunStore } from "../ports/run-store.js";
+import type { RunHead, RunStore } from "../ports/run-store.js";
 import type { Route } from "./call-tool.js";
 import type { OwnedRun } from "./drive.js";
 import { digest, digestOf, documentDigest, snapshotOf } from "./fingerprint.js";
 import { headOf } from "./head.js";
-import { Journal } from "./journal.js";
+import { Journal, reachStore } from "./journal.js";
 import { LeaseKeeper } from "./lease.js";
 import type { Settings } from "./options.js";
 import { readKnownRun } from "./read-run.js";
@@ -75,33 +75,41 @@ export async function startRun(
   return undefined;
 }
 
+export interface Taking {
+  /** Whether a driver that still lives is no hindrance. */
+  readonly takeOver: boolean;
+  /** Whether the run, as it stands, is to be taken. @default every run that has not ended */
+  readonly wants?: (state: RunState) => boolean;
+}
+
 /**
- * Makes the takeover of a run durable. A run that has ended is not taken.
+ * Makes the takeover of a run durable. A run that has ended is not taken: only to be read, it needs no code.
  *
- * @throws ToolweaveError `UNKNOWN_RUN`, `RUN_BUSY`, `CODE_REQUIRED`, `INVALID_JOURNAL`
+ * @throws ToolweaveError `UNKNOWN_RUN`, `RUN_BUSY`, `CODE_REQUIRED`, `INVALID_JOURNAL`, `STORE_UNAVAILABLE`
  */
 export async function takeRun(
   store: RunStore,
   runId: string,
   settings: Settings,
-  { takeOver }: { takeOver: boolean },
-): Promise<OwnedRun | { ended: RunState }> {
+  { takeOver, wants = () => true }: Taking,
+): Promise<OwnedRun | { untaken: RunState }> {
+  const reading = { settings: driveSettings(settings) };
+  const head = await reachStore(runId, () => store.head(runId));
+  if (head === undefined || hasEnded(head)) return { untaken: await readKnownRun(store, runId, reading) };
   const driver = crypto.randomUUID();
-  const known = await readKnownRun(store, runId, {
-    settings: driveSettings(settings),
-    plans: (record) => plansOf(record, settings.workflows),
-  });
-  if (known.ended !== undefined) return { ended: known };
-  const tools = await listTools(settings.tools);
   const lease = new LeaseKeeper(store, runId, driver);
   if (!(await lease.claim()) && !takeOver) throw busy(runId);
+  // A long journal takes its time.
+  lease.keep();
   try {
+    const tools = await listTools(settings.tools);
+    const plans = (record: JournalRecord) => plansOf(record, settings.workflows);
+    const known = await readKnownRun(store, runId, { ...reading, plans });
     const journal = new Journal(store, runId, driver, known.seq);
-    for (const record of await journal.news()) apply(known, record);
     for (;;) {
-      if (known.ended !== undefined) {
+      if (known.ended !== undefined || !wants(known)) {
         await lease.release();
-        return { ended: known };
+        return { untaken: known };
       }
       const record: JournalRecord = { kind: "run_taken", driver, at: settings.clock.now() };
       const others = await journal.append([record], headOf(known, [record]));
@@ -115,6 +123,10 @@ export async function takeRun(
     await lease.release();
     throw error;
   }
+}
+
+function hasEnded({ status }: RunHead): boolean {
+  return status !== "running" && status !== "waiting";
 }
 
 function driveSettings({ inDoubt, limits }: Settings): RunSettings {

@@ -72,7 +72,7 @@ export async function runToEnd<Input>(workflow: Workflow<Input>, options: RunOpt
 
 async function open(store: RunStore, runId: string, settings: Settings, takeOver: boolean): Promise<Opened> {
   const taken = await takeRun(store, runId, settings, { takeOver });
-  return "ended" in taken ? ended(taken.ended) : { drive: new Drive(taken, settings) };
+  return "untaken" in taken ? ended(taken.untaken) : { drive: new Drive(taken, settings) };
 }
 
 function ended(state: RunState): Opened {

@@ -54,14 +54,14 @@ export const gemini = {
   },
 
   wireName(name) {
-    return fitName(name, /[^A-Za-z0-9_.:-]/gu, 128);
+    return fitName(/^[A-Za-z_]/.test(name) ? name : `_${name}`, /[^A-Za-z0-9_.:-]/gu, 128);
   },
 
   writeCalls(calls) {
     const parts = calls.map((call) => {
       const part = { functionCall: { ...idOf(call), name: call.name, args: call.arguments } };
       const signature = own(call.raw, "thoughtSignature");
-      return signature === undefined ? part : { ...part, thoughtSignature: signature };
+      return typeof signature === "string" ? { ...part, thoughtSignature: signature } : part;
     });
     return { role: "model" as const, parts };
   },
@@ -91,6 +91,6 @@ function callOf(item: JsonObject): JsonObject | undefined {
   return isCall ? item : undefined;
 }
 
-function idOf({ sentId }: WireCall): { id?: string | number } {
-  return sentId === undefined ? {} : { id: sentId };
+function idOf({ sentId }: WireCall): { id?: string } {
+  return typeof sentId === "string" ? { id: sentId } : {};
 }

@@ -141,7 +141,7 @@ describe("the Gemini server is strict", () => {
     ["a result twice", [question, model(a), user(resultA, resultA)], "number of function response parts"],
     ["results spread over contents", [question, model(a, b), user(resultA), user(resultB)], "number of function"],
     ["calls spread over contents", [question, model(a), model(b), user(resultA, resultB)], "number of function"],
-    ["results before the call", [question, user(resultA), model(a)], "number of function"],
+    ["results before the call", [question, user(resultA), model(a)], "immediately after a function call turn"],
     ["results in another order", [question, model(a, b), user(resultB, resultA)], "name and the id"],
     [
       "an id that was not given",

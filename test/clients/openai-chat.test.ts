@@ -128,7 +128,11 @@ describe("the chat server is strict", () => {
   const [a, b] = [call("call_a", "get_weather", oslo), call("call_b", "get_weather", oslo)];
   const assistant = { role: "assistant", content: null, tool_calls: [a, b] };
   const result = (id: string) => ({ role: "tool", tool_call_id: id, content: "4" });
-  const one = (changed: object) => [question, { ...assistant, tool_calls: [{ ...a, ...changed }] }, result("call_a")];
+  const one = (changed: object): object[] => [
+    question,
+    { ...assistant, tool_calls: [{ ...a, ...changed }] },
+    result("call_a"),
+  ];
   const older = { role: "assistant", content: null, function_call: { name: "get_weather", arguments: oslo } };
 
   it("takes a sound history, its results in any order", async () => {

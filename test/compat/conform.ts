@@ -9,24 +9,28 @@ interface Client {
   new (file: string): SqliteDatabase & { close(): void };
 }
 
-const name = process.argv[2] ?? "";
-const folder = mkdtempSync(join(tmpdir(), "toolweave-compat-"));
-const file = join(folder, "runs.db");
-// A client that this project does not install: the import is checked when it is run.
-const module = await import(name);
-const Database: Client = module.DatabaseSync ?? module.default;
-const databases = [new Database(file), new Database(file)] as const;
-const stores = databases.map(sqliteStore);
+const client = process.argv[2] ?? "";
+const module: { DatabaseSync?: Client; default: Client } = await import(client);
+const Database = module.DatabaseSync ?? module.default;
 
-let failures = 0;
+const folder = mkdtempSync(join(tmpdir(), "toolweave-compat-"));
+const databases = ["first", "second"].map(() => new Database(join(folder, "runs.db")));
+const [store, other] = databases.map((database) => sqliteStore(database));
+if (store === undefined || other === undefined) throw new Error("Two connections give two stores.");
+
 let passed = 0;
-for (const { name, skipped, run } of storeConformance(makeStore, { without: ["watch"] })) {
+let failed = 0;
+for (const { name, skipped, run } of storeConformance(() => ({ store, reopen: () => other }), { without: ["watch"] })) {
   if (skipped !== undefined) continue;
   try {
     await run();
     passed += 1;
   } catch (error) {
-    failures += 1;
+    failed += 1;
     console.error(`${name}: ${String(error)}`);
   }
 }
+console.log(`${client}, Node ${process.version}: ${passed} passed, ${failed} failed`);
+for (const database of databases) database.close();
+rmSync(folder, { recursive: true });
+process.exit(failed === 0 ? 0 : 1);

@@ -154,7 +154,12 @@ describe("a JSON Schema", () => {
     ["a dynamic reference", { $dynamicRef: "#a" }, "/$dynamicRef", "is not supported"],
     ["an address that is none", { $id: "http://[" }, "", "can't be read"],
     ["a pattern that is none", { pattern: "[" }, "/pattern", "is no regular expression"],
-    ["a pattern without bound", { properties: { a: { pattern: "(a+)+$" } } }, "/properties/a/pattern", "grow without bound"],
+    [
+      "a pattern without bound",
+      { properties: { a: { pattern: "(a+)+$" } } },
+      "/properties/a/pattern",
+      "grow without bound",
+    ],
     [
       "one hidden behind a reference",
       { secret: { pattern: "(a+)+$" }, $ref: "#/secret" },

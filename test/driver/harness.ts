@@ -1,6 +1,6 @@
 import { defineWorkflow } from "../../src/core/define.js";
-import type { StepDocument, Workflow, WorkflowDocument } from "../../src/core/document.js";
-import type { JournalRecord, Question } from "../../src/core/record.js";
+import type { Workflow, WorkflowDocument } from "../../src/core/document.js";
+import type { Answer, JournalRecord } from "../../src/core/record.js";
 import type { QuestionEvent, ResultEvent, RunEvent, RunOptions } from "../../src/driver/options.js";
 import { resumeRun, runWorkflow } from "../../src/driver/run.js";
 import type { RunStream } from "../../src/driver/stream.js";
@@ -12,7 +12,10 @@ import { type ScriptEntry, type ScriptedTool, type ScriptedToolOptions, scripted
 
 /** What nearly every test of a run needs: a workflow, tools, a store, and what came of it. */
 
-export function flow(steps: readonly StepDocument[], more: Partial<Omit<WorkflowDocument, "steps">> = {}): Workflow {
+export function flow(
+  steps: WorkflowDocument["steps"],
+  more: Partial<Omit<WorkflowDocument, "steps">> = {},
+): Workflow {
   return defineWorkflow({ name: "trip", ...more, steps });
 }
 
@@ -55,6 +58,15 @@ export async function drain(stream: RunStream, onEvent?: (event: RunEvent) => un
 export function labelOf(event: RunEvent): string {
   if (event.type === "step") return `${event.path} ${event.status}`;
   return event.type === "question" ? `${event.id} ${event.kind}` : `result ${event.status}`;
+}
+
+/** Gives every question the same answer, or that of a function; `undefined` leaves it open. */
+export function answering(answer: Answer | ((question: QuestionEvent) => Answer | undefined)) {
+  return async (event: RunEvent): Promise<void> => {
+    if (event.type !== "question") return;
+    const given = typeof answer === "function" ? answer(event) : answer;
+    if (given !== undefined) await event.answer(given);
+  };
 }
 
 export function run(workflow: Workflow, given: Partial<RunOptions>, onEvent?: (event: RunEvent) => unknown) {
@@ -112,8 +124,4 @@ export function deferred<T = unknown>() {
 /** Turns of the event loop: as many as whatever is under way can need. */
 export async function settled(turns = 20): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
-}
-
-export function isApproval(question: Question): question is Extract<Question, { kind: "approval" }> {
-  return question.kind === "approval";
 }

@@ -4,11 +4,13 @@ import { defineWorkflow } from "../../src/core/define.js";
 import { DefinitionError, isToolweaveError, ToolError } from "../../src/core/errors.js";
 import type { JsonObject } from "../../src/core/json.js";
 import { runToEnd, runWorkflow } from "../../src/driver/run.js";
+import type { RunStream } from "../../src/driver/stream.js";
+import type { RunStore } from "../../src/ports/run-store.js";
 import type { ToolAdapter } from "../../src/ports/tool-adapter.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { fakeClock } from "../../src/testing/fake-clock.js";
 import { defineTool } from "../../src/tools/define-tool.js";
-import { approveAll, drain, flow, journalOf, options, read, rejection, run, write } from "./harness.js";
+import { approveAll, flow, journalOf, options, read, rejection, run, write } from "./harness.js";
 
 const look = { id: "look", tool: "look", inputs: {} };
 
@@ -155,9 +157,12 @@ describe("isolation", () => {
 
   it("freezes what it shows", async () => {
     const { events, result } = await run(flow([look]), { tools: read("look", [{ a: [{ b: 1 }] }]) });
-    const completed = events.find((event) => event.type === "step" && event.status === "completed");
-    expect(() => Object.assign((completed as { result: { a: object[] } }).result.a[0] ?? {}, { b: 2 })).toThrow();
-    expect(() => Object.assign(result.output as object, { a: 1 })).toThrow();
+    const shown = events.flatMap((event) => (event.type === "step" && event.result !== undefined ? [event.result] : []));
+    expect(shown).toEqual([{ a: [{ b: 1 }] }]);
+    for (const value of [...shown, result.output] as { a: object[] }[]) {
+      expect(() => Object.assign(value, { a: 2 })).toThrow();
+      expect(() => Object.assign(value.a[0] ?? {}, { b: 2 })).toThrow();
+    }
   });
 
   it("never changes the workflow", async () => {
@@ -218,10 +223,10 @@ describe("isolation", () => {
 });
 
 describe("what is at fault before a run begins is thrown, and leaves no record", () => {
-  const refused: [string, () => ReturnType<typeof runWorkflow>, object][] = [
+  const refused: [string, (store: RunStore) => RunStream, object][] = [
     [
       "an input that does not fit",
-      () =>
+      (store) =>
         runWorkflow(
           flow([look], { input_schema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] } }),
           options({ tools: read("look"), input: { n: "three" }, store }),
@@ -230,7 +235,7 @@ describe("what is at fault before a run begins is thrown, and leaves no record",
     ],
     [
       "an input that a schema in code refuses",
-      () =>
+      (store) =>
         runWorkflow(
           defineWorkflow({ name: "w", input_schema: z.object({ n: z.number() }), steps: [look] }),
           { ...options({ tools: read("look"), store }), input: JSON.parse("{}") },
@@ -239,17 +244,17 @@ describe("what is at fault before a run begins is thrown, and leaves no record",
     ],
     [
       "an input that is no object",
-      () => runWorkflow(flow([look]), options({ tools: read("look"), input: [1], store })),
+      (store) => runWorkflow(flow([look]), options({ tools: read("look"), input: [1], store })),
       { code: "INVALID_INPUT" },
     ],
     [
       "an input that is no JSON",
-      () => runWorkflow(flow([look]), options({ tools: read("look"), input: { n: { m: 1n } }, store })),
+      (store) => runWorkflow(flow([look]), options({ tools: read("look"), input: { n: { m: 1n } }, store })),
       { code: "INVALID_INPUT", pointer: "/n/m" },
     ],
     [
       "an input that is too large",
-      () =>
+      (store) =>
         runWorkflow(
           flow([look]),
           options({ tools: read("look"), input: { text: "x".repeat(100) }, limits: { maxValueBytes: 50 }, store }),
@@ -258,7 +263,7 @@ describe("what is at fault before a run begins is thrown, and leaves no record",
     ],
     [
       "an input that holds a secret",
-      () =>
+      (store) =>
         runWorkflow(
           flow([look]),
           options({ tools: read("look"), input: { auth: "key=s3cret-token" }, secrets: ["s3cret-token"], store }),
@@ -267,54 +272,54 @@ describe("what is at fault before a run begins is thrown, and leaves no record",
     ],
     [
       "a tool that nobody publishes",
-      () => runWorkflow(flow([look]), options({ tools: [], store })),
+      (store) => runWorkflow(flow([look]), options({ tools: [], store })),
       { code: "INVALID_DEFINITION", problems: [{ code: "UNKNOWN_TOOL", pointer: "/steps/0/tool" }] },
     ],
     [
       "a tool of two",
-      () => runWorkflow(flow([look]), options({ tools: [read("look"), read("look")], store })),
+      (store) => runWorkflow(flow([look]), options({ tools: [read("look"), read("look")], store })),
       { code: "DUPLICATE_TOOL" },
     ],
     ["no tools", () => runWorkflow(flow([look]), JSON.parse("{}")), { code: "INVALID_OPTIONS" }],
     ["no options", () => runWorkflow(flow([look]), JSON.parse("null")), { code: "INVALID_OPTIONS" }],
     [
       "a document that is no object",
-      () => runWorkflow(JSON.parse("null"), options({ tools: read("look"), store })),
+      (store) => runWorkflow(JSON.parse("null"), options({ tools: read("look"), store })),
       { code: "INVALID_DEFINITION" },
     ],
     [
       "a document with faults",
-      () => runWorkflow(JSON.parse('{ "name": "w", "steps": [] }'), options({ tools: read("look"), store })),
+      (store) => runWorkflow(JSON.parse('{ "name": "w", "steps": [] }'), options({ tools: read("look"), store })),
       { code: "INVALID_DEFINITION" },
     ],
     [
       "an id that is no text",
-      () => runWorkflow(flow([look]), options({ tools: read("look"), runId: "", store })),
+      (store) => runWorkflow(flow([look]), options({ tools: read("look"), runId: "", store })),
       { code: "INVALID_OPTIONS" },
     ],
     [
       "another word for what becomes of doubt",
-      () => runWorkflow(flow([look]), { ...options({ tools: read("look"), store }), inDoubt: JSON.parse('"hope"') }),
+      (store) => runWorkflow(flow([look]), { ...options({ tools: read("look"), store }), inDoubt: JSON.parse('"hope"') }),
       { code: "INVALID_OPTIONS" },
     ],
     [
       "a secret that is too short to be looked for",
-      () => runWorkflow(flow([look]), options({ tools: read("look"), secrets: ["1234567"], store })),
+      (store) => runWorkflow(flow([look]), options({ tools: read("look"), secrets: ["1234567"], store })),
       { code: "INVALID_OPTIONS" },
     ],
     [
       "a limit that is no count",
-      () => runWorkflow(flow([look]), options({ tools: read("look"), limits: { maxDepth: -1 }, store })),
+      (store) => runWorkflow(flow([look]), options({ tools: read("look"), limits: { maxDepth: -1 }, store })),
       { code: "INVALID_OPTIONS" },
     ],
     [
       "a policy that is no function",
-      () => runWorkflow(flow([look]), { ...options({ tools: read("look"), store }), policy: JSON.parse('"approve"') }),
+      (store) => runWorkflow(flow([look]), { ...options({ tools: read("look"), store }), policy: JSON.parse('"approve"') }),
       { code: "INVALID_OPTIONS" },
     ],
     [
       "a workflow given twice",
-      () =>
+      (store) =>
         runWorkflow(
           flow([look]),
           options({ tools: read("look"), workflows: [flow([look]), flow([{ ...look, id: "b" }])], store }),
@@ -323,14 +328,13 @@ describe("what is at fault before a run begins is thrown, and leaves no record",
     ],
     [
       "workflows that are none",
-      () => runWorkflow(flow([look]), options({ tools: read("look"), workflows: JSON.parse('[{ "name": "w" }]'), store })),
+      (store) => runWorkflow(flow([look]), options({ tools: read("look"), workflows: JSON.parse('[{ "name": "w" }]'), store })),
       { code: "INVALID_OPTIONS" },
     ],
   ];
-  const store = memoryStore();
-
   it.each(refused)("%s", async (_, start, expected) => {
-    const stream = start();
+    const store = memoryStore();
+    const stream = start(store);
     const error = await rejection(stream.next());
     expect(isToolweaveError(error)).toBe(true);
     expect(error).toMatchObject(expected);
@@ -451,7 +455,7 @@ describe("an unresolved reference", () => {
 
   it("is also what a skipped step leaves", async () => {
     const workflow = flow([
-      { ...look, when: false },
+      { ...look, when: "{{input.no ?? false}}" },
       { id: "echo", tool: "look", inputs: { of: "{{steps.look.result}}" } },
     ]);
     const { result } = await run(workflow, { tools: read("look") });
@@ -474,14 +478,14 @@ describe("child workflows with a schema in code", () => {
   });
 
   it.each([
-    ["inputs that do not fit", child, { n: 41 }],
+    ["inputs that do not fit", child, { n: "{{input.n}}" }],
     [
       "an output that is no object",
       defineWorkflow({ name: "child", input_schema: z.object({}).transform(() => 1), steps: [{ id: "a", tool: "echo", inputs: {} }] }),
       {},
     ],
   ])("fail with %s", async (_, workflows, inputs) => {
-    const { result } = await run(flow([{ id: "sub", workflow: "child", inputs }]), { tools: echo, workflows });
+    const { result } = await run(flow([{ id: "sub", workflow: "child", inputs }]), { tools: echo, workflows, input: { n: 41 } });
     expect(result).toMatchObject({ status: "failed", error: { code: "INVALID_INPUT", stepId: "sub" } });
   });
 });
@@ -532,9 +536,4 @@ describe("a function step", () => {
     const { result } = await run(flow([{ id: "sum", run: fn }]), { policy: approveAll });
     expect(result.error).toMatchObject({ code, stepId: "sum" });
   });
-});
-
-it("drains a run that was started by nobody else", async () => {
-  const { result } = await drain(runWorkflow(flow([look]), options({ tools: read("look") })));
-  expect(result.status).toBe("completed");
 });

@@ -26,7 +26,7 @@ function secondCrashes(at: number): readonly number[] {
 }
 
 describe.each(modes)("a crash at any append, writes: %s", (mode) => {
-  test.each(samples.map((sample) => [sample.name, sample] as const))("%s", { timeout: 60_000 }, async (_name, sample) => {
+  test.each(samples.map((sample) => [sample.name, sample] as const))("%s", { timeout: 20_000 }, async (_name, sample) => {
     const { appends, outcome } = await uninterrupted(sample, mode);
     for (let at = 1; at <= appends; at++) {
       for (const when of ["before", "after"] as const) {

@@ -59,7 +59,7 @@ async function driveInSight(run: Trial): Promise<number> {
 }
 
 describe.each(modes)("folding the journal gives the state of the driver, writes: %s", (mode) => {
-  test.each(samples.map((sample) => [sample.name, sample] as const))("%s", { timeout: 60_000 }, async (_name, sample) => {
+  test.each(samples.map((sample) => [sample.name, sample] as const))("%s", { timeout: 20_000 }, async (_name, sample) => {
     const { appends } = await uninterrupted(sample, mode);
     expect(await driveInSight(trial(sample, mode))).toBeGreaterThan(appends / 2);
     // Resumed runs, too.

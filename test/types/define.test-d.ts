@@ -1,7 +1,7 @@
 import { describe, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import { defineWorkflow } from "../../src/core/define.js";
-import type { Workflow } from "../../src/core/document.js";
+import type { StepDocument, Workflow, WorkflowDocument } from "../../src/core/document.js";
 import type { JsonObject } from "../../src/core/json.js";
 import imported from "./imported.json";
 
@@ -65,6 +65,14 @@ describe("what compiles", () => {
     const typed = defineWorkflow({ name: "w", input_schema: z.object({ a: z.date() }), steps: [step] });
     expectTypeOf(defineWorkflow(typed)).toEqualTypeOf<Workflow<{ a: Date }>>();
     expectTypeOf(typed).toExtend<Workflow>();
+  });
+
+  it("steps and documents that are put together", () => {
+    const steps: StepDocument[] = [step, { id: "b", run: ({ input }) => input }];
+    const document: WorkflowDocument = { name: "w", steps };
+    expectTypeOf(defineWorkflow(document)).toExtend<Workflow>();
+    expectTypeOf(defineWorkflow({ name: "w", steps })).toEqualTypeOf<Workflow<JsonObject>>();
+    expectTypeOf<Workflow<{ a: Date }>>().toExtend<WorkflowDocument>();
   });
 
   it("a workflow as a handler", () => {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
 import type { z } from "zod";
 
@@ -43,38 +43,45 @@ export async function modelServer<Body, Turn>(
   turns: readonly Turn[],
 ): Promise<ModelServer<Body>> {
   const accepted: Body[] = [];
-  const url = await listen(async (request) => {
+  const answer = async (request: IncomingMessage) => {
     const body = accept(wire, await readJson(request), turns.slice(0, accepted.length));
     const turn = turns[accepted.length];
     accepted.push(body);
     if (turn === undefined) throw new Error("The model has no further turn.");
     return wire.reply(turn, body, request.url ?? "");
-  }, wire.refusalBody);
+  };
+  const url = await listen((request, response) => {
+    answer(request).then(
+      ({ type, text }) => response.writeHead(200, { "content-type": type }).end(text),
+      (error: unknown) => {
+        const isRefusal = error instanceof Refusal;
+        const body = isRefusal ? wire.refusalBody(error) : { error: String(error) };
+        response.writeHead(isRefusal ? 400 : 500, { "content-type": "application/json" }).end(JSON.stringify(body));
+      },
+    );
+  });
   return { url, accepted };
 }
 
 function accept<Body, Turn>(wire: Wire<Body, Turn>, body: unknown, told: readonly Turn[]): Body {
   const parsed = wire.shape.safeParse(body);
   const issue = parsed.error?.issues[0];
-  if (issue !== undefined) throw wire.misshapen(issue);
+  if (issue !== undefined) throw wire.misshapen(innermost(issue));
   if (parsed.data === undefined) throw new Error("A request has no shape.");
   wire.check(parsed.data, told);
   return parsed.data;
 }
 
-async function listen(
-  answer: (request: IncomingMessage) => Promise<Reply>,
-  refusalBody: (refusal: Refusal) => object,
-): Promise<string> {
-  const server = createServer((request, response) => {
-    answer(request).then(
-      ({ type, text }) => response.writeHead(200, { "content-type": type }).end(text),
-      (error: unknown) => {
-        const [status, body] = error instanceof Refusal ? [400, refusalBody(error)] : [500, { error: String(error) }];
-        response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-      },
-    );
-  });
+/** Of a place where several shapes will do, what is wrong by the one that came furthest. */
+function innermost(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  if (issue.code !== "invalid_union") return issue;
+  const within = issue.errors.flat().map((inner) => innermost({ ...inner, path: [...issue.path, ...inner.path] }));
+  return within.reduce((one, other) => (other.path.length > one.path.length ? other : one), issue);
+}
+
+/** An HTTP server on loopback, until the test ends. Gives its URL, without a slash at its end. */
+export async function listen(handle: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+  const server = createServer(handle);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(async () => {
