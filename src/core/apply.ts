@@ -383,7 +383,7 @@ function flowCompleted(state: RunState, flow: Flow, record: Completed): void {
 }
 
 function containerCompleted(state: RunState, step: Step, record: Completed): void {
-  const result = containerOf(step)?.result(step) ?? null;
+  const result = containerOf(step)?.result(step, state) ?? null;
   state.warnings.push(...(record.warnings ?? []));
   if (step.plan.compensate !== undefined) {
     const writes = step.undo.flatMap((entry) => entry.writes);

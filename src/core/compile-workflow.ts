@@ -85,7 +85,7 @@ class Compiler {
   private collect(steps: readonly StepDocument[] | undefined, pointer: string): void {
     for (const [index, step] of sound(steps)) {
       const { id } = step;
-      if (!this.known.has(id)) this.known.set(id, step);
+      if (typeof id === "string" && !this.known.has(id)) this.known.set(id, step);
       else if (isName(id)) {
         const message = `Step id ${JSON.stringify(id)} is taken by an earlier step: give each step its own.`;
         this.reading.report("DUPLICATE_ID", message, `${pointer}/${index}/id`);
@@ -98,9 +98,14 @@ class Compiler {
     return sound(steps).map(([index, step]) => {
       const plan = this.step(step, { pointer: `${pointer}/${index}`, roots: ordinary, stepId: step.id });
       // Those of a `parallel` read what was there before the whole.
-      if (pointer === "/steps") this.reading.passed(step);
+      if (pointer === "/steps") this.pass(step);
       return plan;
     });
+  }
+
+  private pass(step: StepDocument): void {
+    for (const [, inner] of sound(step.parallel)) this.pass(inner);
+    this.reading.passed(step.id);
   }
 
   private step(step: StepDocument, place: Place): StepPlan {

@@ -41,7 +41,7 @@ export interface RunContext {
   readonly signal: AbortSignal;
 }
 
-/** A step in code. It counts as a read: it may be called again after a restart, and nothing undoes it. */
+/** A step in code. It counts as a read: it may be called again after a restart. */
 export type RunFunction<Input = JsonValue> = (scope: RunScope<Input>, context: RunContext) => unknown;
 
 /** The longest duration of a document: a hundred years, so that no sum with a time leaves the range of dates. */

@@ -33,6 +33,7 @@ export function beginRun(
     settings,
     identity: started.identity,
     documents: started.documents,
+    masked: started.masked,
     createdAt: isoTime(record.at),
     root,
     nodes: new Map(),

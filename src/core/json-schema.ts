@@ -47,13 +47,12 @@ export function* subschemas(schema: JsonObject): Generator<Subschema> {
     const ways = holders.get(keyword);
     if (ways === undefined) continue;
     if (ways.includes("schema") && isJsonSchema(value)) yield { keyword, schema: value };
-    else if (ways.includes("list") && isJsonArray(value)) yield* within(keyword, value);
-    else if (ways.includes("map") && isJsonObject(value)) yield* within(keyword, value);
+    else yield* within(keyword, value);
   }
 }
 
-function* within(keyword: string, holder: readonly JsonValue[] | JsonObject): Generator<Subschema> {
-  for (const [name, schema] of Object.entries<JsonValue>(holder)) {
+function* within(keyword: string, holder: JsonValue): Generator<Subschema> {
+  for (const [name, schema] of Object.entries<JsonValue>(Object(holder))) {
     if (isJsonSchema(schema)) yield { keyword, name, schema };
   }
 }

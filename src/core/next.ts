@@ -101,7 +101,7 @@ function enter(state: RunState, flow: Flow, step: Step): Fact | Effect | undefin
   if (validator?.isCode) return { kind: "check_input", node: flow, input };
   const issues = validator?.validateJson(input) ?? [];
   if (issues.length > 0) throw inputMismatch(`Workflow ${flow.plan.name}`, issues);
-  return { kind: "entered", path: flow.path, input: { ...input, ...container.beside(step, flow) } };
+  return { kind: "entered", path: flow.path, input: container.lay(step, flow, input) };
 }
 
 function decideStep(state: RunState, step: Step): Fact | Effect | undefined {
@@ -112,7 +112,7 @@ function decideStep(state: RunState, step: Step): Fact | Effect | undefined {
     case "running":
       return orFailed(step, step.plan.id, () => begin(state, step));
     case "open":
-      return close(step);
+      return close(state, step);
     case "backoff":
     case "recovering":
       return undefined;
@@ -136,13 +136,13 @@ function begin(state: RunState, step: Step): Fact | Effect | undefined {
   return container.open(step);
 }
 
-function close(step: Step): Fact | undefined {
+function close(state: RunState, step: Step): Fact | undefined {
   const container = containerOf(step);
   if (container === undefined || step.children === undefined || step.children.live.size > 0) return undefined;
   try {
     const closing = container.close(step);
     if ("kind" in closing) return closing;
-    return { kind: "completed", path: step.path, ...closing, ...undoOfContainer(step, container.result(step)) };
+    return { kind: "completed", path: step.path, ...closing, ...undoOfContainer(step, container.result(step, state)) };
   } catch (error) {
     return { kind: "attempt_failed", path: step.path, error: dataOf(error, step.plan.id, step.path) };
   }

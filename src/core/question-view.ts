@@ -8,6 +8,7 @@ export function editedFields(question: ApprovalQuestion, answer: ApprovalAnswer)
 }
 
 /** A question as people see it. */
+export function questionView<Q extends Question>(question: Q): Q;
 export function questionView(question: Question): Question {
   if (question.kind !== "input") {
     return question.masked === undefined ? question : { ...question, fields: maskAt(question.fields, question.masked) };

@@ -39,10 +39,9 @@ export class Reading {
   /** @param known every step of the document, by id. */
   constructor(private readonly known: ReadonlyMap<string, StepDocument>) {}
 
-  /** From here on the step, and those within it, may be read. */
-  passed(step: StepDocument): void {
-    for (const inner of step.parallel ?? []) this.passed(inner);
-    this.readable.add(step.id);
+  /** From here on the step may be read. */
+  passed(id: string): void {
+    this.readable.add(id);
   }
 
   template(value: JsonLiteral, place: Place): CompiledTemplate {

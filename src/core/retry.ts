@@ -62,8 +62,8 @@ export function afterFailure(call: Call, failure: Failure): Retried | Doubted | 
 /** What follows a failed and undone attempt of a container; it may be tried again only when it left nothing behind. */
 export function afterUndo(step: Step, error: ErrorData): Retried | Failed {
   const { path, attempt } = step;
-  const again =
-    attempt <= step.plan.retries && !step.residue && !step.stopped && !step.timedOut && !hopeless.has(error.code);
+  const { code } = causeOf(step, error);
+  const again = attempt <= step.plan.retries && !step.residue && !step.stopped && !step.timedOut && !hopeless.has(code);
   if (!again) return { kind: "failed", path, error, outcome: "not_applied" };
   const delayMs = retryDelay(attempt);
   return { kind: "retried", path, attempt: attempt + 1, delayMs, error, outcome: "not_applied" };
@@ -72,10 +72,15 @@ export function afterUndo(step: Step, error: ErrorData): Retried | Failed {
 /** Whether a step that failed for good may use its fallback: it surely had no effect, and nobody said no. */
 export function mayFallBack(step: Step, failed: Failed): boolean {
   if (step.plan.fallback === undefined || step.stopped || step.residue || step.phase === "recovering") return false;
-  const { code } = failed.error;
+  const { code } = causeOf(step, failed.error);
   if (code === "REJECTED" || code === "CANCELLED" || code === "LIMIT_REACHED") return false;
   if (code === "RESULT_NOT_JSON" || code === "RESULT_TOO_LARGE") return false;
   return failed.outcome === "not_applied" || failed.outcome === "refused";
+}
+
+/** A dispatch fails with an error of its own; what may follow is decided by that of the call that failed it. */
+function causeOf(step: Step, error: ErrorData): Pick<ErrorData, "code"> {
+  return step.children?.failure ?? error;
 }
 
 function retriesOf(call: Call): number {

@@ -60,33 +60,22 @@ function pathRule(validator: JsonValidator, segments: readonly Segment[]): PathR
   for (const segment of segments) {
     const schemas = conjuncts(validator, parts);
     // Which elements there are, and which branch holds, only the value can tell.
-    if (schemas.some(isOpenQuestion)) return "unknown";
+    if (schemas.some(mayBeList)) return "unknown";
     const rule = propertyRule(schemas, segment);
     if (rule.isRefused) return "refused";
+    if (schemas.some(hasBranches)) return "unknown";
     isRequired &&= rule.isRequired;
     parts = rule.parts;
   }
   return isRequired ? "required" : "optional";
 }
 
-function isOpenQuestion({
-  type,
-  anyOf,
-  oneOf,
-  if: condition,
-  items,
-  prefixItems,
-  dependentSchemas,
-  unevaluatedProperties,
-}: LooseSchema) {
-  const mayBeArray =
-    type === "array" ||
-    (Array.isArray(type) && type.includes("array")) ||
-    items !== undefined ||
-    prefixItems !== undefined;
-  return (
-    mayBeArray || [anyOf, oneOf, condition, dependentSchemas, unevaluatedProperties].some((each) => each !== undefined)
-  );
+function mayBeList({ type, items, prefixItems }: LooseSchema): boolean {
+  return [type].flat().includes("array") || items !== undefined || prefixItems !== undefined;
+}
+
+function hasBranches({ anyOf, oneOf, if: condition, dependentSchemas, unevaluatedProperties }: LooseSchema): boolean {
+  return [anyOf, oneOf, condition, dependentSchemas, unevaluatedProperties].some((each) => each !== undefined);
 }
 
 function ownPart(parts: Readonly<Record<string, Part>> | undefined, key: string): Part | undefined {

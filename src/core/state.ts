@@ -6,6 +6,7 @@ import type {
   ApprovalAnswer,
   ApprovalQuestion,
   DocumentSnapshot,
+  Masked,
   Question,
   Reported,
   ResolvedUndo,
@@ -29,6 +30,8 @@ export interface RunState {
   readonly settings: RunSettings;
   readonly identity: string;
   readonly documents: readonly DocumentSnapshot[];
+  /** What people are not shown of the run's input. */
+  readonly masked: Masked["masked"];
   /** ISO 8601. */
   readonly createdAt: string;
   readonly root: Flow;

@@ -56,7 +56,26 @@ interface Configured {
   readonly direct: Map<string, Workflow>;
 }
 
+const known = new WeakMap<DispatchConfig, Configured>();
+
+/** Made once for each configuration, and anew where it was changed since. */
 function configured(config: DispatchConfig): Configured {
+  const before = known.get(config);
+  if (before !== undefined && isSame(config, before.workflow.steps[0]?.tool_dispatch)) return before;
+  const fresh = configure(config);
+  known.set(config, fresh);
+  return fresh;
+}
+
+function isSame(given: unknown, kept: unknown): boolean {
+  if (given === kept) return true;
+  if (typeof given !== "object" || typeof kept !== "object" || given === null || kept === null) return false;
+  const keys = Object.keys(given);
+  if (keys.length !== Object.keys(kept).length) return false;
+  return keys.every((key) => Object.hasOwn(kept, key) && isSame(Reflect.get(given, key), Reflect.get(kept, key)));
+}
+
+function configure(config: DispatchConfig): Configured {
   const workflow = defineWorkflow({ name: workflowName, steps: [{ id: stepId, tool_dispatch: config }] });
   const action = planOf(workflow).steps[0]?.action;
   if (action?.kind !== "tool_dispatch") throw new TypeError("A dispatch's step is none.");

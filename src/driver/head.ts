@@ -53,8 +53,12 @@ function lookAhead(state: RunState, coming: readonly JournalRecord[]): Ahead {
         ahead.questions--;
         ahead.goesOn = true;
         break;
+      case "sleep_started":
+        ahead.wakeAt = earlier(ahead.wakeAt, record.at + record.ms);
+        ahead.goesOn = true;
+        break;
       case "run_taken":
-        ahead.goesOn ||= state.intended.size > 0;
+        ahead.goesOn ||= state.intended.size > 0 || (state.cancelRequested && !state.cancelBegun);
         break;
       default:
         ahead.goesOn = true;

@@ -1,5 +1,6 @@
 import pRetry, { AbortError } from "p-retry";
 import { type ErrorCode, isToolweaveError, ToolweaveError } from "../core/errors.js";
+import { deepFreeze } from "../core/freeze.js";
 import type { JournalRecord } from "../core/record.js";
 import type { RunHead, RunStore } from "../ports/run-store.js";
 
@@ -9,7 +10,7 @@ export function hasCode(error: unknown, code: ErrorCode): boolean {
 }
 
 /** Short faults of a store are ridden out; a longer one is `STORE_UNAVAILABLE`. */
-export async function reachStore<T>(runId: string, use: () => Promise<T>): Promise<T> {
+export async function reachStore<T>(runId: string | undefined, use: () => Promise<T>): Promise<T> {
   try {
     return await use();
   } catch (first) {
@@ -19,16 +20,21 @@ export async function reachStore<T>(runId: string, use: () => Promise<T>): Promi
     return await pRetry(() => use().catch(passToolweaveErrors), { retries: 3, minTimeout: 50, factor: 3 });
   } catch (error) {
     if (isToolweaveError(error)) throw error;
-    throw new ToolweaveError(
-      "STORE_UNAVAILABLE",
-      `The store of run ${runId} can't be reached. The run stands as it is stored: resume it when the store is back.`,
-      { cause: error },
-    );
+    const message =
+      runId === undefined
+        ? "The store can't be reached. Try again when it is back."
+        : `The store of run ${runId} can't be reached. The run stands as it is stored: resume it when the store is back.`;
+    throw new ToolweaveError("STORE_UNAVAILABLE", message, { cause: error });
   }
 }
 
 function passToolweaveErrors(error: unknown): never {
   throw isToolweaveError(error) ? new AbortError(error) : error;
+}
+
+/** A run's records, deeply frozen: those that a store revived from text are not. */
+export async function* readRecords(store: RunStore, runId: string, fromSeq = 0): AsyncGenerator<JournalRecord, void, undefined> {
+  for await (const record of store.read(runId, fromSeq)) yield deepFreeze(record);
 }
 
 /** One writer's view of a run's journal: appends behind what it has seen, and notices what others appended. */
@@ -79,7 +85,7 @@ export class Journal {
   private readOn(): Promise<JournalRecord[]> {
     return reachStore(this.runId, async () => {
       const records: JournalRecord[] = [];
-      for await (const record of this.store.read(this.runId, this.seq)) records.push(record);
+      for await (const record of readRecords(this.store, this.runId, this.seq)) records.push(record);
       return records;
     });
   }

@@ -1,6 +1,6 @@
 import { isWorkflow, type Workflow } from "../core/document.js";
 import { ToolweaveError } from "../core/errors.js";
-import { defaultJsonLimits } from "../core/json.js";
+import { deepestNesting, defaultJsonLimits } from "../core/json.js";
 import type { Answer, Question } from "../core/record.js";
 import type { RunResult } from "../core/result.js";
 import type { RunEventData } from "../core/run-event.js";
@@ -156,6 +156,7 @@ function limitsOf(given: Partial<Limits>): Limits {
     if (!Number.isSafeInteger(value) || value < 0)
       throw invalid(`limits.${name} has to be a whole number, not below 0`);
   }
+  if (limits.maxDepth > deepestNesting) throw invalid(`limits.maxDepth can be ${deepestNesting} at most`);
   return limits;
 }
 

@@ -1,4 +1,5 @@
 import { isToolweaveError } from "../core/errors.js";
+import { deepFreeze } from "../core/freeze.js";
 import type { Answer, Question } from "../core/record.js";
 import type { RunEventData } from "../core/run-event.js";
 import { Queue } from "../core/state.js";
@@ -60,7 +61,7 @@ export class Outbox {
   /** Sends an event out, past the host. */
   send(event: RunEvent): void {
     // What it holds is shared with records and with what follows from them.
-    for (const value of Object.values(event)) freeze(value);
+    for (const value of Object.values(event)) deepFreeze(value);
     this.events.push(event);
     try {
       this.settings.observer?.emit(event.type, event);
@@ -87,9 +88,4 @@ export class Outbox {
       throw error;
     }
   }
-}
-
-function freeze(value: unknown): void {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
-  for (const inner of Object.values(Object.freeze(value))) freeze(inner);
 }

@@ -78,8 +78,8 @@ export async function startRun(
 export interface Taking {
   /** Whether a driver that still lives is no hindrance. */
   readonly takeOver: boolean;
-  /** Whether the run, as it stands, is to be taken. @default every run that has not ended */
-  readonly wants?: (state: RunState) => boolean;
+  /** Whether the run is to be taken, asked once nobody else can take it. @default every run that has not ended */
+  readonly wants?: () => Promise<boolean>;
 }
 
 /**
@@ -91,7 +91,7 @@ export async function takeRun(
   store: RunStore,
   runId: string,
   settings: Settings,
-  { takeOver, wants = () => true }: Taking,
+  { takeOver, wants }: Taking,
 ): Promise<OwnedRun | { untaken: RunState }> {
   const reading = { settings: driveSettings(settings) };
   const head = await reachStore(runId, () => store.head(runId));
@@ -105,9 +105,10 @@ export async function takeRun(
     const tools = await listTools(settings.tools);
     const plans = (record: JournalRecord) => plansOf(record, settings.workflows);
     const known = await readKnownRun(store, runId, { ...reading, plans });
+    const isWanted = known.ended === undefined && ((await wants?.()) ?? true);
     const journal = new Journal(store, runId, driver, known.seq);
     for (;;) {
-      if (known.ended !== undefined || !wants(known)) {
+      if (known.ended !== undefined || !isWanted) {
         await lease.release();
         return { untaken: known };
       }

@@ -145,7 +145,8 @@ async function checkInput(world: World, flow: Flow, input: JsonObject): Promise<
         };
         return { kind: "failed", path, error, outcome: "not_applied" };
       }
-      return { kind: "entered", path, input: { ...validation.value, ...containerOf(step)?.beside(step, flow) } };
+      const { value } = validation;
+      return { kind: "entered", path, input: containerOf(step)?.lay(step, flow, value) ?? value };
     },
   };
 }

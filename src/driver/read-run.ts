@@ -3,7 +3,7 @@ import { ToolweaveError } from "../core/errors.js";
 import { beginRun, plansToRead, readSettings } from "../core/fold.js";
 import type { RunState } from "../core/state.js";
 import type { RunStore } from "../ports/run-store.js";
-import { reachStore } from "./journal.js";
+import { reachStore, readRecords } from "./journal.js";
 
 /** How a run is read: without its code unless `plans` asks for it, since reading calls none of it. */
 export interface Reading {
@@ -23,7 +23,7 @@ export async function readRun(
 ): Promise<RunState | undefined> {
   return reachStore(runId, async () => {
     let state: RunState | undefined;
-    for await (const record of store.read(runId)) {
+    for await (const record of readRecords(store, runId)) {
       if (state === undefined) state = beginRun(record, plans(record), settings);
       else apply(state, record);
     }

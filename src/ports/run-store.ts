@@ -49,17 +49,28 @@ export interface RunStore {
   /** The records from `fromSeq` (from 0, the default) on, in order. None for an unknown run. */
   read(runId: string, fromSeq?: number): AsyncIterable<JournalRecord>;
   head(runId: string): Promise<RunHead | undefined>;
-  /** Heads in order of `createdAt`, then `runId`. */
+  /**
+   * Heads in order of `createdAt`, then `runId`; both and `workflow` are those of the first append.
+   *
+   * @throws ToolweaveError `UNKNOWN_RUN` for an `after` that is not there, `INVALID_OPTIONS` for a time or limit that is none
+   */
   list(filter?: RunFilter): AsyncIterable<RunHead>;
   delete(runId: string): Promise<void>;
   /** At most one owner drives a run. Times are the store's own, in real time; absent where one process is all there is. */
   lease?: RunLease;
-  /** Calls `onChange` soon after anyone appended to the run: a hint, it may come late, twice or for nothing. Returns how to stop. */
+  /**
+   * Calls `onChange` soon after anyone appended to the run: a hint, it may come late, twice, for nothing, or never where
+   * the appender is gone. Returns how to stop.
+   */
   watch?(runId: string, onChange: () => void): () => void;
 }
 
 export interface RunLease {
-  /** True when nobody else holds a live lease; a new claim of the same owner renews it. */
+  /**
+   * True when nobody else holds a live lease; a new claim of the same owner renews it.
+   *
+   * @throws ToolweaveError `INVALID_OPTIONS` for a ttl that is not above 0
+   */
   claim(runId: string, owner: string, ttlMs: number): Promise<boolean>;
   /** True when the owner still held it, expired or not, and nobody else has claimed it since. */
   renew(runId: string, owner: string, ttlMs: number): Promise<boolean>;

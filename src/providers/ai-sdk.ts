@@ -1,6 +1,5 @@
-import type { JsonValue } from "../core/json.js";
 import { isOneOf, own, ownList } from "./own.js";
-import type { Provider } from "./provider.js";
+import type { Provider, WireJson } from "./provider.js";
 
 const results = ["tool-result", "tool-error"];
 const passedOver = ["text", "reasoning", "source", "file", "reasoning-file", "tool-approval-request", ...results];
@@ -58,6 +57,6 @@ export const aiSdk = {
   },
 } as const satisfies Provider;
 
-function outputOf(value: JsonValue) {
+function outputOf(value: WireJson) {
   return typeof value === "string" ? { type: "text" as const, value } : { type: "json" as const, value };
 }

@@ -4,6 +4,7 @@ import {
   deepestNesting,
   isJsonArray,
   isJsonObject,
+  type JsonObject,
   type JsonValue,
   normalizeJson,
   setOwn,
@@ -13,7 +14,7 @@ import type { NormalizedCall } from "../core/tool-call.js";
 import { type ProviderName, type providerList, providers } from "./list.js";
 import { normalizeToolCalls } from "./normalize.js";
 import { own } from "./own.js";
-import type { Provider, WireCall, WireResult } from "./provider.js";
+import type { Provider, WireCall, WireJson, WireObject, WireResult } from "./provider.js";
 import { fitName } from "./wire-id.js";
 
 type ProviderOf<Name extends ProviderName> = Extract<(typeof providerList)[number], { name: Name }>;
@@ -145,12 +146,13 @@ function sentIdOf(provider: Provider, { id, raw_call: raw }: NormalizedCall): st
 }
 
 /** A fresh, mutable copy whose texts and keys are well-formed: providers refuse lone surrogates. */
-function wellFormedJson<Value extends JsonValue>(value: Value): Value;
-function wellFormedJson(value: JsonValue): JsonValue {
+function wellFormedJson(value: JsonObject): WireObject;
+function wellFormedJson(value: JsonValue): WireJson;
+function wellFormedJson(value: JsonValue): WireJson {
   if (typeof value === "string") return wellFormed(value);
   if (isJsonArray(value)) return value.map((element) => wellFormedJson(element));
   if (!isJsonObject(value)) return value;
-  const copy: Record<string, JsonValue> = {};
+  const copy: WireObject = {};
   for (const [key, element] of Object.entries(value)) setOwn(copy, wellFormed(key), wellFormedJson(element));
   return copy;
 }

@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../core/json.js";
+import { isJsonObject } from "../core/json.js";
 import { hasOwn, isOneOf, own } from "./own.js";
-import type { Provider } from "./provider.js";
+import type { Provider, WireJson, WireObject } from "./provider.js";
 import { shortId } from "./wire-id.js";
 
 /** A block of content is known by its one key. */
@@ -70,7 +70,7 @@ export const bedrock = {
 } as const satisfies Provider;
 
 /** Converse takes no `json` but an object, and no blank `text`. */
-function resultBlock(text: string, value: JsonValue): { json: JsonObject } | { text: string } {
+function resultBlock(text: string, value: WireJson): { json: WireObject } | { text: string } {
   if (isJsonObject(value)) return { json: value };
   return text.trim() === "" ? { json: { result: value } } : { text };
 }

@@ -57,6 +57,10 @@ export interface FoundCall {
   readonly isCutOff?: boolean;
 }
 
+/** JSON that is the caller's own: clients want it not to be read-only. */
+export type WireJson = string | number | boolean | null | WireJson[] | WireObject;
+export type WireObject = { [key: string]: WireJson };
+
 /** A call to write back. */
 export interface WireCall {
   readonly type: "function" | "custom";
@@ -64,7 +68,7 @@ export interface WireCall {
   /** As the provider takes it; never empty. */
   readonly name: string;
   /** A fresh copy, well-formed; `{}` where they could not be read. */
-  readonly arguments: JsonObject;
+  readonly arguments: WireObject;
   /** The free text of a custom call, well-formed. */
   readonly text: string;
   /** The call as its provider sent it, for what must go back with it. */
@@ -79,5 +83,5 @@ export interface WireResult extends WireCall {
   /** Well-formed text; what the model is told. */
   readonly content: string;
   /** The result as JSON, a fresh copy, well-formed. */
-  readonly value: JsonValue;
+  readonly value: WireJson;
 }

@@ -68,7 +68,9 @@ describe("a turn of the AI SDK", () => {
     const { calls, output } = await answer(result.toolCalls);
     expect(output.entries.map(({ success }) => success)).toEqual([true, false, false, false, false]);
     const results = toToolMessages("ai-sdk", calls, output);
-    await expect(ask([question, ...result.response.messages])).rejects.toMatchObject({ statusCode: 400 });
+    const ours = toToolMessages("ai-sdk", normalizeToolCalls(result), output);
+    const behind = [question, ...result.response.messages, ...ours];
+    await expect(ask(behind)).rejects.toMatchObject({ statusCode: 400 });
 
     const history = [question, toAssistantMessage("ai-sdk", calls), ...results];
     const cold = await ask(history);

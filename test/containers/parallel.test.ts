@@ -25,7 +25,12 @@ describe("parallel", () => {
     const gate = deferred();
     const started: string[] = [];
     const tools = ["a", "b", "c"].map((id) =>
-      read(id, [() => (started.push(id) === 3 ? gate.resolve(1) : 0, gate.promise)]),
+      read(id, [
+        () => {
+          if (started.push(id) === 3) gate.resolve(1);
+          return gate.promise;
+        },
+      ]),
     );
     const { result } = await run(flow([{ id: "all", parallel: tools.map(({ name }) => step(name)) }]), { tools });
     expect(started).toEqual(["a", "b", "c"]);
@@ -42,18 +47,29 @@ describe("parallel", () => {
   it("keeps the order of the document, and any id as data", async () => {
     const gate = deferred();
     const slow = read("slow", [() => gate.promise]);
-    const toString = read("toString", [() => (gate.resolve("s"), "t")]);
+    const quick = read("toString", [
+      () => {
+        gate.resolve("s");
+        return "t";
+      },
+    ]);
     const { result } = await run(flow([{ id: "two", parallel: [step("slow"), step("toString")] }]), {
-      tools: [slow, toString],
+      tools: [slow, quick],
     });
     expect(JSON.stringify(result.output)).toBe('{"slow":"s","toString":"t"}');
   });
 
   it("fails with the first that fails: reads are dropped, writes in flight awaited, then all is undone", async () => {
     const gate = deferred();
-    const pay = write("pay", [() => gate.promise]);
+    const begun = deferred();
+    const pay = write("pay", [
+      () => {
+        begun.resolve(undefined);
+        return gate.promise;
+      },
+    ]);
     const look = read("look", [() => new Promise(() => {})]);
-    const bad = read("bad", [new Error("broken")]);
+    const bad = read("bad", [() => begun.promise.then(() => new Error("broken"))]);
     const back = write("back");
     const parallel = [step("pay", { compensate: { tool: "back" } }), step("look"), step("bad")];
     const pending = run(flow([{ id: "all", parallel }]), { tools: [pay, look, bad, back] });

@@ -4,6 +4,7 @@ import { defineWorkflow } from "../../src/core/define.js";
 import type { StepDocument, WorkflowDocument } from "../../src/core/document.js";
 import type { RunOptions } from "../../src/driver/options.js";
 import { fakeClock } from "../../src/testing/fake-clock.js";
+import type { ScriptEntry } from "../../src/testing/scripted-tool.js";
 import { flow, read, run, write } from "../driver/harness.js";
 
 type Repeat = NonNullable<StepDocument["repeat"]>;
@@ -44,13 +45,13 @@ describe("repeat", () => {
     ["a comparison", { greater_than: ["{{result.state}}", "{{input.limit}}"] }],
     ["what may be missing", { not: { exists: "{{result.more}}" } }],
   ])("ends when its condition holds: %s", async (_name, until) => {
-    const script = [
+    const script: ScriptEntry[] = [
       { state: 1, ready: false, more: true },
       { state: 2, ready: 0, more: null },
       { state: 9, ready: "yes" },
     ];
     const { result } = await again({ until }, { tools: read("work", script), input: { limit: 5 } });
-    expect(result.output).toEqual({ state: 9, iterations: 3, result: script[2] });
+    expect(result.output).toEqual({ state: 9, iterations: 3, result: { state: 9, ready: "yes" } });
   });
 
   it("needs no next state where it ends", async () => {

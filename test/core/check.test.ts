@@ -252,9 +252,10 @@ describe("inputs that are read", () => {
       },
       may: { type: "array" },
       list: { type: ["array", "null"] },
+      closed: { anyOf: [{}], properties: { a: {} }, additionalProperties: false },
       choice: { anyOf: [{ required: ["a"] }, {}] },
     },
-    required: ["must", "choice", "list"],
+    required: ["must", "choice", "list", "closed"],
     additionalProperties: false,
   } as const;
 
@@ -272,6 +273,8 @@ describe("inputs that are read", () => {
     ["{{input.mst?}}", ["UNKNOWN_INPUT"], []],
     ["{{input.must.dep}}", ["UNKNOWN_INPUT"], []],
     ["{{input.choice.a}}", [], []],
+    ["{{input.closed.a}}", [], []],
+    ["{{input.closed.b}}", ["UNKNOWN_INPUT"], []],
     ["{{input.tool_call_id}} {{input.tool_arguments.x}} {{input.iteration}}", [], []],
   ])("%s", (text, problems, warnings) => {
     const result = check({ ...of(look("a", { v: text })), input_schema: schema });

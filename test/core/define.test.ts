@@ -214,6 +214,11 @@ describe("faults of the form", () => {
     ["inputs that are malformed", of(read("a", "{{input")), ["INVALID_TEMPLATE /steps/0/inputs"]],
     ["a function that is text", of({ id: "a", run: "f" }), ["INVALID_DOCUMENT /steps/0/run"]],
     ["an output that is nothing", { ...of(read("a")), output: null }, []],
+    [
+      "no id, and a read of no step",
+      of({ tool: "look", inputs: { v: "{{steps.a.result}}" } }),
+      ["INVALID_NAME /steps/0/id", "UNKNOWN_STEP /steps/0/inputs/v"],
+    ],
     ["no kind", of({ id: "a" }), ["INVALID_STEP /steps/0"]],
     ["no kind and no id", of({}), ["INVALID_STEP /steps/0", "INVALID_NAME /steps/0/id"]],
     ["a kind misspelt", of({ id: "a", tol: "look" }), ["UNKNOWN_KEY /steps/0/tol"]],
@@ -302,6 +307,11 @@ describe("faults of the form", () => {
     ],
     ["items of nothing", of({ id: "a", for_each: { workflow: "t" } }), ["INVALID_DOCUMENT /steps/0/for_each/items"]],
     ["an ask without a prompt", of({ id: "a", ask: {} }), ["INVALID_DOCUMENT /steps/0/ask/prompt"]],
+    [
+      "a branch that is none",
+      of({ id: "a", parallel: [null, read("b")] }, read("c", { v: "{{steps.b.result}}" })),
+      ["INVALID_DOCUMENT /steps/0/parallel/0"],
+    ],
     ["an empty parallel", of({ id: "a", parallel: [] }), ["INVALID_DOCUMENT /steps/0/parallel"]],
     ["a condition that is none", of({ ...read("a"), when: { same: [1, 1] } }), ["INVALID_DOCUMENT /steps/0/when"]],
     ["a schema that is none", { ...of(read("a")), input_schema: 5 }, ["INVALID_DOCUMENT /input_schema"]],

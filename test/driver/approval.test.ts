@@ -8,7 +8,19 @@ import type { Policy, PolicyWrite } from "../../src/ports/policy.js";
 import type { ToolAdapter, ToolInfo } from "../../src/ports/tool-adapter.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { type ScriptedTool, scriptedTool } from "../../src/testing/scripted-tool.js";
-import { answering, drain, flow, journalOf, options, read, rejection, resume, run, untilQuestion, write } from "./harness.js";
+import {
+  answering,
+  drain,
+  flow,
+  journalOf,
+  options,
+  read,
+  rejection,
+  resume,
+  run,
+  untilQuestion,
+  write,
+} from "./harness.js";
 
 const refused = new ToolError("no", { outcome: "refused" });
 const transfer = { id: "pay", tool: "transfer", inputs: { to: "acc-4", sum: "{{input.sum}}" } };
@@ -21,7 +33,7 @@ const schema = {
 
 function paying(more: Partial<RunOptions> = {}) {
   const tool = write("transfer", [{ id: 3 }], { inputSchema: schema });
-  const given = options({ tools: tool as RunOptions["tools"], policy: undefined, input: { sum: 80 }, ...more });
+  const given = options({ tools: tool, policy: undefined, input: { sum: 80 }, ...more });
   return { tool, given, store: given.store };
 }
 
@@ -132,10 +144,9 @@ describe("a question about a write", () => {
 
   it("names what undoes the write: the container's compensation where the step has none", async () => {
     const inner = flow([{ ...transfer, inputs: { to: "a", sum: 1 } }], {});
-    const workflow = flow(
-      [{ id: "sub", workflow: "trip", inputs: {}, compensate: { tool: "reverse", inputs: {} } }],
-      { name: "outer" },
-    );
+    const workflow = flow([{ id: "sub", workflow: "trip", inputs: {}, compensate: { tool: "reverse", inputs: {} } }], {
+      name: "outer",
+    });
     const { given } = paying({ tools: [write("transfer"), write("reverse")], workflows: inner });
     expect(await asked(runWorkflow(workflow, given))).toMatchObject({ path: "sub/pay", undo: { tool: "reverse" } });
   });
@@ -283,7 +294,10 @@ describe("the policy", () => {
       { id: "each", for_each: { items: [1, 2], workflow: "child", inputs: {} } },
       { id: "again", repeat: { workflow: "looping", inputs: {}, state: 0, max_iterations: 2 } },
       { id: "side", parallel: [{ id: "inner", tool: "transfer", inputs: {} }] },
-      { id: "calls", tool_dispatch: { source_key: "calls", tools: { go: { tool: "transfer" }, run: { flow: "child" } } } },
+      {
+        id: "calls",
+        tool_dispatch: { source_key: "calls", tools: { go: { tool: "transfer" }, run: { flow: "child" } } },
+      },
     ]);
     const paths: string[] = [];
     const calls = ["go", "run"].map((name) => ({ id: name, type: "function", function: { name, arguments: "{}" } }));
@@ -312,7 +326,10 @@ describe("the policy", () => {
 describe("an approval", () => {
   it("lets the write be made as shown, and is recorded with who gave it", async () => {
     const { tool, given, store } = paying();
-    const { result } = await drain(runWorkflow(flow([transfer]), given), answering({ decision: "approve", by: "ada", note: "fine" }));
+    const { result } = await drain(
+      runWorkflow(flow([transfer]), given),
+      answering({ decision: "approve", by: "ada", note: "fine" }),
+    );
     expect(tool.calls.map(({ inputs }) => inputs)).toEqual([{ to: "acc-4", sum: 80 }]);
     expect(result.writes).toMatchObject([{ decidedBy: "ada", decidedAt: "2030-01-01T00:00:00.000Z", state: "done" }]);
     expect(await journalOf(store)).toContainEqual(
@@ -326,13 +343,19 @@ describe("an approval", () => {
   it("may change fields: both versions are recorded, and what was changed is what runs and what is read", async () => {
     const { tool, given, store } = paying();
     const workflow = flow([transfer], { output: "{{steps.pay.inputs}}" });
-    const { result } = await drain(runWorkflow(workflow, given), answering({ decision: "approve", fields: { sum: 75 }, by: "ada" }));
+    const { result } = await drain(
+      runWorkflow(workflow, given),
+      answering({ decision: "approve", fields: { sum: 75 }, by: "ada" }),
+    );
     const edited = { to: "acc-4", sum: 75 };
     expect(tool.calls.map(({ inputs }) => inputs)).toEqual([edited]);
     expect(result).toMatchObject({ output: edited, writes: [{ fields: edited }] });
     const records = await journalOf(store);
     expect(records).toContainEqual(
-      expect.objectContaining({ kind: "question_asked", question: expect.objectContaining({ fields: { to: "acc-4", sum: 80 } }) }),
+      expect.objectContaining({
+        kind: "question_asked",
+        question: expect.objectContaining({ fields: { to: "acc-4", sum: 80 } }),
+      }),
     );
     expect(records).toContainEqual(expect.objectContaining({ kind: "write_intended", inputs: edited }));
   });
@@ -358,7 +381,10 @@ describe("an approval", () => {
   it("may change fields of any name where the schema is open, __proto__ as plain data", async () => {
     const tool = write("transfer");
     const fields = JSON.parse('{ "__proto__": { "a": 1 }, "constructor": 2 }');
-    await drain(runWorkflow(flow([transfer]), paying({ tools: tool }).given), answering({ decision: "approve", fields }));
+    await drain(
+      runWorkflow(flow([transfer]), paying({ tools: tool }).given),
+      answering({ decision: "approve", fields }),
+    );
     expect(JSON.stringify(tool.calls[0]?.inputs)).toBe('{"to":"acc-4","sum":80,"__proto__":{"a":1},"constructor":2}');
   });
 
@@ -372,17 +398,26 @@ describe("an approval", () => {
       [silent, { sum: 1 }],
     ] as const) {
       const question = await asked(runWorkflow(flow([transfer]), paying({ tools: tool }).given));
-      expect(await rejection(question.answer({ decision: "approve", fields }))).toMatchObject({ code: "INVALID_ANSWER" });
+      expect(await rejection(question.answer({ decision: "approve", fields }))).toMatchObject({
+        code: "INVALID_ANSWER",
+      });
       await question.answer({ decision: "approve" });
     }
   });
 
   it("serves all attempts of its call", async () => {
-    const tool = write("transfer", [new Error("busy"), Object.assign(new Error("cut"), { code: "ECONNRESET" }), { id: 3 }], {
-      inputSchema: schema,
-      idempotent: true,
-    });
-    const { labels } = await drain(runWorkflow(flow([{ ...transfer, retries: 2 }]), paying({ tools: tool }).given), answering({ decision: "approve", fields: { sum: 79 } }));
+    const tool = write(
+      "transfer",
+      [new Error("busy"), Object.assign(new Error("cut"), { code: "ECONNRESET" }), { id: 3 }],
+      {
+        inputSchema: schema,
+        idempotent: true,
+      },
+    );
+    const { labels } = await drain(
+      runWorkflow(flow([{ ...transfer, retries: 2 }]), paying({ tools: tool }).given),
+      answering({ decision: "approve", fields: { sum: 79 } }),
+    );
     expect(labels.filter((label) => label.includes("approval"))).toEqual(["pay?1 approval"]);
     expect(tool.calls.map(({ inputs }) => inputs.sum)).toEqual([79, 79, 79]);
   });
@@ -391,10 +426,13 @@ describe("an approval", () => {
     const { tool, given } = paying();
     const workflow = flow([transfer, { ...transfer, id: "more", inputs: { to: "acc-4", sum: 9_000 } }]);
     const callsWhenAsked: number[] = [];
-    const { result } = await drain(runWorkflow(workflow, given), answering(({ path }) => {
-      callsWhenAsked.push(tool.calls.length);
-      return path === "pay" ? { decision: "approve" } : undefined;
-    }));
+    const { result } = await drain(
+      runWorkflow(workflow, given),
+      answering(({ path }) => {
+        callsWhenAsked.push(tool.calls.length);
+        return path === "pay" ? { decision: "approve" } : undefined;
+      }),
+    );
     expect(callsWhenAsked).toEqual([0, 1]);
     expect(tool.calls).toHaveLength(1);
     expect(result).toMatchObject({ status: "waiting", questions: [{ id: "more?1" }] });
@@ -424,8 +462,13 @@ describe("an approval", () => {
     expect(waiting).toMatchObject({
       status: "waiting",
       phase: "undoing",
-      questions: [{ id: "pay~undo?1", kind: "approval", purpose: "undo", tool: "recall", fields: { id: 3 }, undo: null }],
-      writes: [{ stepId: "pay", state: "done" }, { stepId: "fail", state: "failed" }],
+      questions: [
+        { id: "pay~undo?1", kind: "approval", purpose: "undo", tool: "recall", fields: { id: 3 }, undo: null },
+      ],
+      writes: [
+        { stepId: "pay", state: "done" },
+        { stepId: "fail", state: "failed" },
+      ],
     });
     expect(await store.head("run-1")).toMatchObject({ status: "waiting", phase: "undoing", openQuestions: 1 });
     const { result } = await drain(resume(store, { tools, policy }), answering({ decision: "approve", by: "bob" }));
@@ -457,7 +500,11 @@ describe("a rejection", () => {
     expect(tool.calls).toEqual([]);
     expect(other.calls).toHaveLength(1);
     expect(labels.slice(-4)).toEqual(["pay failed", "first~undo undoing", "first~undo undone", "result failed"]);
-    expect(result.error).toMatchObject({ code: "REJECTED", stepId: "pay", message: expect.stringContaining("wrong sum") });
+    expect(result.error).toMatchObject({
+      code: "REJECTED",
+      stepId: "pay",
+      message: expect.stringContaining("wrong sum"),
+    });
     expect(result.writes).toMatchObject([
       { stepId: "first", state: "undone" },
       { stepId: "pay", state: "rejected", decidedBy: "bea", fields: { to: "acc-4", sum: 80 } },
@@ -521,7 +568,13 @@ describe("what runs is what was shown", () => {
     ["site", { site: "other.test" }],
     [
       "schema's titles and descriptions",
-      { inputSchema: { ...schema, title: "T", properties: { to: { type: "string", description: "d" }, sum: { type: "number" } } } },
+      {
+        inputSchema: {
+          ...schema,
+          title: "T",
+          properties: { to: { type: "string", description: "d" }, sum: { type: "number" } },
+        },
+      },
     ],
     ["schema's order of keys", { inputSchema: Object.fromEntries(Object.entries(schema).reverse()) }],
   ])("does not ask anew when its %s changed", async (_, change) => {
@@ -563,7 +616,10 @@ describe("what runs is what was shown", () => {
       },
     };
     const { given } = paying({ tools: adapter });
-    const { labels } = await drain(runWorkflow(flow([{ ...transfer, retries: 2 }]), given), answering(({ id }) => (id === "pay?1" ? { decision: "approve" } : undefined)));
+    const { labels } = await drain(
+      runWorkflow(flow([{ ...transfer, retries: 2 }]), given),
+      answering(({ id }) => (id === "pay?1" ? { decision: "approve" } : undefined)),
+    );
     expect(labels).toEqual(["pay?1 approval", "pay started", "pay retrying", "pay?2 approval", "result waiting"]);
     expect(tools.calls).toHaveLength(1);
   });
@@ -604,7 +660,10 @@ describe("what runs is what was shown", () => {
     const of = async (runId: string, value: unknown) => {
       const tool = write("transfer");
       const workflow = flow([{ id: "pay", tool: "transfer", inputs: { it: "{{input.it}}" } }]);
-      const stream = runWorkflow(workflow, options({ tools: tool, policy: undefined, store, input: { it: value }, runId }));
+      const stream = runWorkflow(
+        workflow,
+        options({ tools: tool, policy: undefined, store, input: { it: value }, runId }),
+      );
       return (await asked(stream)).fingerprint;
     };
     const same = async (left: unknown, right: unknown) => {
@@ -624,6 +683,9 @@ describe("what runs is what was shown", () => {
 
 it("lets reads run unasked, whatever the policy", async () => {
   const look = read("look");
-  const { result } = await run(flow([{ id: "look", tool: "look", inputs: {} }]), { tools: look, policy: () => "reject" });
+  const { result } = await run(flow([{ id: "look", tool: "look", inputs: {} }]), {
+    tools: look,
+    policy: () => "reject",
+  });
   expect(result.status).toBe("completed");
 });

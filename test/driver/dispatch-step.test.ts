@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { defineWorkflow } from "../../src/core/define.js";
 import type { DispatchConfig, StepDocument } from "../../src/core/document.js";
 import { ToolError } from "../../src/core/errors.js";
-import { isJsonObject, type JsonValue } from "../../src/core/json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../src/core/json.js";
 import type { RunEvent, RunOptions } from "../../src/driver/options.js";
 import { runWorkflow } from "../../src/driver/run.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { deferred, drain, flow, options, read, resume, run, settled, until, write } from "./harness.js";
 
-const call = (id: string, name: string, given: object = {}) => ({ id, name, arguments: given });
+const call = (id: string, name: string, given: JsonObject = {}) => ({ id, name, arguments: given });
 
 /** A workflow that dispatches what its input holds under `turn`. */
 function agent(

@@ -26,12 +26,7 @@ const eventful = flow([
 
 function eventfulOptions(more: Partial<RunOptions> = {}) {
   return options({
-    tools: [
-      read("look", [new Error("later"), "found"]),
-      write("book"),
-      write("unbook"),
-      write("refuse", [refused]),
-    ],
+    tools: [read("look", [new Error("later"), "found"]), write("book"), write("unbook"), write("refuse", [refused])],
     policy: ({ path }) => (path === "book" ? "ask" : "approve"),
     ...more,
   });
@@ -112,7 +107,15 @@ describe("events", () => {
           state: "undone",
           undo: { tool: "unbook", fields: {}, decidedBy: "policy", decidedAt: at },
         },
-        { stepId: "hold", path: "hold", tool: "refuse", fields: {}, decidedBy: "policy", decidedAt: at, state: "failed" },
+        {
+          stepId: "hold",
+          path: "hold",
+          tool: "refuse",
+          fields: {},
+          decidedBy: "policy",
+          decidedAt: at,
+          state: "failed",
+        },
         {
           stepId: "hold",
           path: "hold~fallback",
@@ -124,7 +127,15 @@ describe("events", () => {
           reason: "rejected",
           undo: { tool: "refuse", fields: {}, decidedBy: "policy", decidedAt: at },
         },
-        { stepId: "fail", path: "fail", tool: "refuse", fields: {}, decidedBy: "policy", decidedAt: at, state: "failed" },
+        {
+          stepId: "fail",
+          path: "fail",
+          tool: "refuse",
+          fields: {},
+          decidedBy: "policy",
+          decidedAt: at,
+          state: "failed",
+        },
       ],
       writesTotal: 4,
     });
@@ -254,27 +265,39 @@ describe("what a step costs", () => {
     flow(Array.from({ length: count }, (_, n) => ({ id: `s${n}`, tool: "pay", inputs: {} })));
 
   // The run's start is one more; its end rides with the last outcome.
-  it.each([1, 100, 1_000])("one append for a read, in a run of %d", async (count) => {
-    const { store, appends, reads: readCount } = counting();
-    const { result } = await run(reads(count), { store, tools: read("look") });
-    expect(result.status).toBe("completed");
-    expect(appends()).toBe(1 + count);
-    expect(readCount()).toBeLessThanOrEqual(1);
-  });
+  it.each([1, 100, 1_000])(
+    "one append for a read, in a run of %d",
+    async (count) => {
+      const { store, appends, reads: readCount } = counting();
+      const { result } = await run(reads(count), { store, tools: read("look") });
+      expect(result.status).toBe("completed");
+      expect(appends()).toBe(1 + count);
+      expect(readCount()).toBeLessThanOrEqual(1);
+    },
+    30_000,
+  );
 
-  it.each([1, 100, 1_000])("two appends for a write, in a run of %d", async (count) => {
-    const { store, appends } = counting();
-    const { result } = await run(writes(count), { store, tools: write("pay") });
-    expect(result).toMatchObject({ status: "completed", writesTotal: count });
-    expect(appends()).toBe(1 + 2 * count);
-  });
+  it.each([1, 100, 1_000])(
+    "two appends for a write, in a run of %d",
+    async (count) => {
+      const { store, appends } = counting();
+      const { result } = await run(writes(count), { store, tools: write("pay") });
+      expect(result).toMatchObject({ status: "completed", writesTotal: count });
+      expect(appends()).toBe(1 + 2 * count);
+    },
+    30_000,
+  );
 
-  it.each([1, 100])("four appends for a write with a person, in a run of %d", async (count) => {
-    const { store, appends } = counting();
-    const { result } = await run(writes(count), { store, tools: write("pay"), policy: undefined }, answer);
-    expect(result.status).toBe("completed");
-    expect(appends()).toBe(1 + 4 * count);
-  });
+  it.each([1, 100])(
+    "four appends for a write with a person, in a run of %d",
+    async (count) => {
+      const { store, appends } = counting();
+      const { result } = await run(writes(count), { store, tools: write("pay"), policy: undefined }, answer);
+      expect(result.status).toBe("completed");
+      expect(appends()).toBe(1 + 4 * count);
+    },
+    30_000,
+  );
 
   it("one append more for each retry", async () => {
     const { store, appends } = counting();

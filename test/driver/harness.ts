@@ -4,18 +4,21 @@ import type { Answer, JournalRecord } from "../../src/core/record.js";
 import type { QuestionEvent, ResultEvent, RunEvent, RunOptions } from "../../src/driver/options.js";
 import { resumeRun, runWorkflow } from "../../src/driver/run.js";
 import type { RunStream } from "../../src/driver/stream.js";
+import type { Clock } from "../../src/ports/clock.js";
 import type { Policy } from "../../src/ports/policy.js";
 import type { RunStore } from "../../src/ports/run-store.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { fakeClock } from "../../src/testing/fake-clock.js";
-import { type ScriptEntry, type ScriptedTool, type ScriptedToolOptions, scriptedTool } from "../../src/testing/scripted-tool.js";
+import {
+  type ScriptEntry,
+  type ScriptedTool,
+  type ScriptedToolOptions,
+  scriptedTool,
+} from "../../src/testing/scripted-tool.js";
 
 /** What nearly every test of a run needs: a workflow, tools, a store, and what came of it. */
 
-export function flow(
-  steps: WorkflowDocument["steps"],
-  more: Partial<Omit<WorkflowDocument, "steps">> = {},
-): Workflow {
+export function flow(steps: WorkflowDocument["steps"], more: Partial<Omit<WorkflowDocument, "steps">> = {}): Workflow {
   return defineWorkflow({ name: "trip", ...more, steps });
 }
 
@@ -32,8 +35,11 @@ export function write(name: string, script: readonly ScriptEntry[] = [{ id: 7 }]
 export const approveAll: Policy = () => "approve";
 
 /** Options of a run on its own store and clock, where every write is approved. */
-export function options<Options extends Partial<RunOptions>>(given: Options) {
-  return { policy: approveAll, store: memoryStore(), clock: fakeClock(), runId: "run-1", tools: [], ...given };
+export function options<More extends object>(
+  given: Partial<RunOptions> & More,
+): RunOptions & More & { store: RunStore; clock: Clock } {
+  const { store = memoryStore(), clock = fakeClock() } = given;
+  return { policy: approveAll, runId: "run-1", tools: [], ...given, store, clock };
 }
 
 export interface Seen {
@@ -85,14 +91,13 @@ export async function journalOf(store: RunStore, runId = "run-1"): Promise<Journ
 
 /** Takes events up to a question. */
 export async function untilQuestion(stream: RunStream): Promise<QuestionEvent> {
-  return until(stream, (event): event is QuestionEvent => event.type === "question");
+  const event = await until(stream, ({ type }) => type === "question");
+  if (event.type !== "question") throw new Error("The stream ended without a question.");
+  return event;
 }
 
-/** Takes events up to one of a kind. */
-export async function until<Event extends RunEvent>(
-  stream: RunStream,
-  isIt: (event: RunEvent) => event is Event,
-): Promise<Event> {
+/** Takes events up to the first of a kind. */
+export async function until(stream: RunStream, isIt: (event: RunEvent) => boolean): Promise<RunEvent> {
   for (;;) {
     const turn = await stream.next();
     if (turn.done) throw new Error("The stream ended before.");

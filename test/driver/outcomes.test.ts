@@ -50,7 +50,12 @@ describe("what a failure of a tool means", () => {
       () => runInNewContext("new TypeError('foreign')"),
       { status: "completed", calls: 2 },
     ],
-    ["a rejected promise is thrown", "write", () => Promise.reject(toolError("refused")), { code: "TOOL_REFUSED", calls: 1 }],
+    [
+      "a rejected promise is thrown",
+      "write",
+      () => Promise.reject(toolError("refused")),
+      { code: "TOOL_REFUSED", calls: 1 },
+    ],
   ])("%s", async (_, effect, entry, expected) => {
     const { result, calls } = await attempt(effect, entry);
     expect({ status: result.status, code: result.error?.code, calls }).toMatchObject(expected);
@@ -238,14 +243,17 @@ describe("a result", () => {
     ],
     ["100 MB of text", () => "x".repeat(100 * 1024 * 1024), "RESULT_TOO_LARGE", ""],
     ["a nesting of 100,000 levels", () => deep, "RESULT_TOO_LARGE", "/0"],
-  ])("that is %s can't be kept, though the call has happened: it is not tried again, and is undone", async (_, make, code, pointer) => {
-    const { result, calls, undone } = await attempt("write", make);
-    expect(calls).toBe(1);
-    expect(undone).toBe(1);
-    expect(result).toMatchObject({ status: "failed", error: { code, stepId: "act" }, writes: [{ state: "undone" }] });
-    expect(result.error?.pointer?.startsWith(pointer)).toBe(true);
-    expect((await attempt("read", make)).calls).toBe(1);
-  });
+  ])(
+    "that is %s can't be kept, though the call has happened: it is not tried again, and is undone",
+    async (_, make, code, pointer) => {
+      const { result, calls, undone } = await attempt("write", make);
+      expect(calls).toBe(1);
+      expect(undone).toBe(1);
+      expect(result).toMatchObject({ status: "failed", error: { code, stepId: "act" }, writes: [{ state: "undone" }] });
+      expect(result.error?.pointer?.startsWith(pointer)).toBe(true);
+      expect((await attempt("read", make)).calls).toBe(1);
+    },
+  );
 
   it("that can't be kept never lets a fallback run", async () => {
     const other = write("other");
@@ -318,7 +326,11 @@ describe("retries", () => {
     const workflow = flow([{ id: "act", tool: "act", inputs: {}, retries: 2 }]);
     const { result } = await run(workflow, { tools: act, inDoubt: "fail" });
     expect(act.calls).toHaveLength(3);
-    expect(result).toMatchObject({ status: "failed", error: { code: "TOOL_IN_DOUBT" }, writes: [{ state: "in_doubt" }] });
+    expect(result).toMatchObject({
+      status: "failed",
+      error: { code: "TOOL_IN_DOUBT" },
+      writes: [{ state: "in_doubt" }],
+    });
   });
 
   it("give every call a key of its own, an undo and a fallback included", async () => {

@@ -30,7 +30,7 @@ const input = { what: "lunch" };
 /** A run that waits for an approval. */
 async function waiting(more: Partial<RunOptions> = {}) {
   const tool = write("pay");
-  const given = options({ tools: tool as RunOptions["tools"], policy: undefined, ...more });
+  const given = options({ tools: tool, policy: undefined, ...more });
   const stream = runWorkflow(flow([pay]), given);
   const question = await untilQuestion(stream);
   return { tool, stream, question, store: given.store, given };
@@ -111,7 +111,11 @@ describe("an answer", () => {
 
   it("stands, the first one: the same again is no error, another names the first, and none runs twice", async () => {
     const { question, store, tool, stream } = await waiting();
-    const answers: Answer[] = [{ decision: "approve", by: "ada" }, { decision: "approve", by: "bob" }, { decision: "reject" }];
+    const answers: Answer[] = [
+      { decision: "approve", by: "ada" },
+      { decision: "approve", by: "bob" },
+      { decision: "reject" },
+    ];
     const outcomes = await Promise.allSettled(answers.map((answer) => question.answer(answer)));
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
     expect(outcomes[1]).toMatchObject({
@@ -198,7 +202,15 @@ describe("an answer", () => {
   it("to an ask is a value, and nothing else", async () => {
     const stream = runWorkflow(flow([name]), options({ input }));
     const question = await untilQuestion(stream);
-    const refused = [{}, { value: undefined }, null, "Ada", { value: 1, more: 2 }, { decision: "approve" }, { value: 1n }];
+    const refused = [
+      {},
+      { value: undefined },
+      null,
+      "Ada",
+      { value: 1, more: 2 },
+      { decision: "approve" },
+      { value: 1n },
+    ];
     for (const answer of refused) {
       expect(await rejection(question.answer(answer as Answer))).toMatchObject({ code: "INVALID_ANSWER" });
     }
@@ -316,14 +328,25 @@ describe("a question without an answer", () => {
   });
 
   it("may be answered one after another, each by its own id", async () => {
-    const workflow = flow([{ id: "all", parallel: [{ ...name, id: "a" }, { ...name, id: "b" }] }]);
+    const workflow = flow([
+      {
+        id: "all",
+        parallel: [
+          { ...name, id: "a" },
+          { ...name, id: "b" },
+        ],
+      },
+    ]);
     const store = memoryStore();
     await run(workflow, { store, input });
     const clock = fakeClock();
     await answerQuestion(store, "run-1", "all/b?1", { value: "second" }, { clock });
     expect((await drain(resume(store))).labels).toEqual(["all/a?1 input", "all/b completed", "result waiting"]);
     await answerQuestion(store, "run-1", "all/a?1", { value: "first" }, { clock });
-    expect((await drain(resume(store))).result).toMatchObject({ status: "completed", output: { a: "first", b: "second" } });
+    expect((await drain(resume(store))).result).toMatchObject({
+      status: "completed",
+      output: { a: "first", b: "second" },
+    });
   });
 });
 
@@ -443,9 +466,9 @@ describe("a question's expiry", () => {
     const { question, stream, store, tool } = await waiting({ policy, clock });
     await clock.advance(minute);
     expect(await rejection(question.answer({ decision: "approve" }))).toMatchObject({ code: "QUESTION_EXPIRED" });
-    expect(
-      await rejection(answerQuestion(store, "run-1", "pay?1", { decision: "approve" }, { clock })),
-    ).toMatchObject({ code: "QUESTION_EXPIRED" });
+    expect(await rejection(answerQuestion(store, "run-1", "pay?1", { decision: "approve" }, { clock }))).toMatchObject({
+      code: "QUESTION_EXPIRED",
+    });
     const { result, labels } = await drain(stream);
     expect(labels).toEqual(["pay failed", "result failed"]);
     expect(result).toMatchObject({ error: { code: "QUESTION_EXPIRED", stepId: "pay" }, writes: [] });
@@ -505,7 +528,15 @@ describe("a question's expiry", () => {
   it("of an ask takes the default, or fails the step", async () => {
     const ask = { prompt: "Which?", expires_after_ms: minute };
     const both = (more: object) =>
-      flow([{ id: "both", parallel: [{ id: "ask", ask: { ...ask, ...more } }, { id: "nap", sleep_ms: 2 * minute }] }]);
+      flow([
+        {
+          id: "both",
+          parallel: [
+            { id: "ask", ask: { ...ask, ...more } },
+            { id: "nap", sleep_ms: 2 * minute },
+          ],
+        },
+      ]);
     const withDefault = await run(both({ default: { size: "M" } }), {});
     expect(withDefault.result).toMatchObject({ status: "completed", output: { ask: { size: "M" } } });
     expect((await run(both({ default: null }), {})).result.output).toMatchObject({ ask: null });

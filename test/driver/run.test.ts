@@ -45,10 +45,9 @@ describe("a run", () => {
   });
 
   it("leaves out of its output what leads nowhere, with a warning, and undoes nothing for it", async () => {
-    const workflow = flow(
-      [{ id: "book", tool: "book", inputs: {}, compensate: { tool: "cancel", inputs: {} } }],
-      { output: { seat: "{{steps.book.result.seat}}", price: "{{steps.book.result.price}}" } },
-    );
+    const workflow = flow([{ id: "book", tool: "book", inputs: {}, compensate: { tool: "cancel", inputs: {} } }], {
+      output: { seat: "{{steps.book.result.seat}}", price: "{{steps.book.result.price}}" },
+    });
     const cancel = write("cancel");
     const { result } = await run(workflow, { tools: [write("book", [{ price: 3 }]), cancel] });
     expect(result).toMatchObject({ status: "completed", output: { price: 3 }, writes: [{ state: "done" }] });
@@ -157,7 +156,9 @@ describe("isolation", () => {
 
   it("freezes what it shows", async () => {
     const { events, result } = await run(flow([look]), { tools: read("look", [{ a: [{ b: 1 }] }]) });
-    const shown = events.flatMap((event) => (event.type === "step" && event.result !== undefined ? [event.result] : []));
+    const shown = events.flatMap((event) =>
+      event.type === "step" && event.result !== undefined ? [event.result] : [],
+    );
     expect(shown).toEqual([{ a: [{ b: 1 }] }]);
     for (const value of [...shown, result.output] as { a: object[] }[]) {
       expect(() => Object.assign(value, { a: 2 })).toThrow();
@@ -236,10 +237,10 @@ describe("what is at fault before a run begins is thrown, and leaves no record",
     [
       "an input that a schema in code refuses",
       (store) =>
-        runWorkflow(
-          defineWorkflow({ name: "w", input_schema: z.object({ n: z.number() }), steps: [look] }),
-          { ...options({ tools: read("look"), store }), input: JSON.parse("{}") },
-        ),
+        runWorkflow(defineWorkflow({ name: "w", input_schema: z.object({ n: z.number() }), steps: [look] }), {
+          ...options({ tools: read("look"), store }),
+          input: JSON.parse("{}"),
+        }),
       { code: "INVALID_INPUT", details: { issues: [{ pointer: "/n" }] } },
     ],
     [
@@ -299,7 +300,8 @@ describe("what is at fault before a run begins is thrown, and leaves no record",
     ],
     [
       "another word for what becomes of doubt",
-      (store) => runWorkflow(flow([look]), { ...options({ tools: read("look"), store }), inDoubt: JSON.parse('"hope"') }),
+      (store) =>
+        runWorkflow(flow([look]), { ...options({ tools: read("look"), store }), inDoubt: JSON.parse('"hope"') }),
       { code: "INVALID_OPTIONS" },
     ],
     [
@@ -314,7 +316,8 @@ describe("what is at fault before a run begins is thrown, and leaves no record",
     ],
     [
       "a policy that is no function",
-      (store) => runWorkflow(flow([look]), { ...options({ tools: read("look"), store }), policy: JSON.parse('"approve"') }),
+      (store) =>
+        runWorkflow(flow([look]), { ...options({ tools: read("look"), store }), policy: JSON.parse('"approve"') }),
       { code: "INVALID_OPTIONS" },
     ],
     [
@@ -328,7 +331,8 @@ describe("what is at fault before a run begins is thrown, and leaves no record",
     ],
     [
       "workflows that are none",
-      (store) => runWorkflow(flow([look]), options({ tools: read("look"), workflows: JSON.parse('[{ "name": "w" }]'), store })),
+      (store) =>
+        runWorkflow(flow([look]), options({ tools: read("look"), workflows: JSON.parse('[{ "name": "w" }]'), store })),
       { code: "INVALID_OPTIONS" },
     ],
   ];
@@ -422,7 +426,9 @@ describe("a tool's schema", () => {
   });
 
   it("may be a schema that throws, or takes its time", async () => {
-    const wait = { "~standard": { version: 1, vendor: "own", validate: async (value: unknown) => ({ value }) } } as const;
+    const wait = {
+      "~standard": { version: 1, vendor: "own", validate: async (value: unknown) => ({ value }) },
+    } as const;
     const bad = {
       "~standard": {
         version: 1,
@@ -481,11 +487,19 @@ describe("child workflows with a schema in code", () => {
     ["inputs that do not fit", child, { n: "{{input.n}}" }],
     [
       "an output that is no object",
-      defineWorkflow({ name: "child", input_schema: z.object({}).transform(() => 1), steps: [{ id: "a", tool: "echo", inputs: {} }] }),
+      defineWorkflow({
+        name: "child",
+        input_schema: z.object({}).transform(() => 1),
+        steps: [{ id: "a", tool: "echo", inputs: {} }],
+      }),
       {},
     ],
   ])("fail with %s", async (_, workflows, inputs) => {
-    const { result } = await run(flow([{ id: "sub", workflow: "child", inputs }]), { tools: echo, workflows, input: { n: 41 } });
+    const { result } = await run(flow([{ id: "sub", workflow: "child", inputs }]), {
+      tools: echo,
+      workflows,
+      input: { n: 41 },
+    });
     expect(result).toMatchObject({ status: "failed", error: { code: "INVALID_INPUT", stepId: "sub" } });
   });
 });

@@ -85,19 +85,23 @@ export async function finish(run: Trial, look?: Attend): Promise<RunResult> {
   return result;
 }
 
-/** What a sample comes to when nothing happens, and in how many appends. */
-export async function uninterrupted(sample: Sample, mode: Mode): Promise<{ appends: number; outcome: Outcome }> {
+/** What a sample comes to when nothing happens, and in how many appends and events. */
+export async function uninterrupted(sample: Sample, mode: Mode): Promise<{ appends: number; events: number; outcome: Outcome }> {
   const run = trial(sample, mode);
   let appends = 0;
+  let events = 0;
   const life = new Life();
   const through = meddled(run.store, (count, append) => {
     appends = count;
     return append();
   });
-  const result = await attend(run, await open(run, life, { through }), life);
+  const result = await attend(run, await open(run, life, { through }), life, (_event, index) => {
+    events = index;
+    return undefined;
+  });
   if (result === undefined) throw new Error("A run that nothing happened to gave no result.");
   judge(result, run.world, await journalOf(run));
-  return { appends, outcome: outcomeOf(result, run.world) };
+  return { appends, events, outcome: outcomeOf(result, run.world) };
 }
 
 export async function journalOf({ store }: Pick<Trial, "store">): Promise<JournalRecord[]> {

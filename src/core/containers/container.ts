@@ -22,8 +22,8 @@ export interface Container {
   input(step: Step, flow: Flow): JsonObject;
   /** The inputs of a tool that is called as a child. */
   callInput?(step: Step, index: number): JsonObject;
-  /** What is laid beside a child workflow's checked input. */
-  beside(step: Step, flow: Flow): JsonObject;
+  /** What a child workflow gets: its input as its schema gave it, and what is laid beside that. */
+  lay(step: Step, flow: Flow, checked: JsonObject): JsonObject;
   /** What a child workflow that ended gives, `value` being what it gives by itself; absent: that. */
   childResult?(flow: Flow, value: JsonValue, failed: boolean): JsonValue;
   /** The error of the container once a child failed, where it is not the child's own. */
@@ -31,7 +31,7 @@ export interface Container {
   /** What follows when no child is left. @throws ToolweaveError when the attempt failed */
   close(step: Step): Turned | Pick<Completed, "warnings">;
   /** The result of the container when it is completed. */
-  result(step: Step): JsonValue;
+  result(step: Step, state: RunState): JsonValue;
 }
 
 /** The path of a container's attempt, which its children's begin with. */

@@ -27,7 +27,7 @@ export function forEach(plan: ForEachPlan): Container {
       const scope = { ...scopeOf(step.flow), item: children.items[flow.index] ?? null, index: flow.index };
       return asObject(resolveCompiled(plan.inputs, scope));
     },
-    beside: () => ({}),
+    lay: (_step, _flow, checked) => checked,
     close(step) {
       const warnings: Warning[] = [];
       childrenOf(step).outcomes.forEach((outcome, index) => {

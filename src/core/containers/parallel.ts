@@ -2,9 +2,9 @@ import { ToolweaveError } from "../errors.js";
 import { type JsonValue, setOwn } from "../json.js";
 import type { ParallelPlan } from "../plan.js";
 import { newStep } from "../state.js";
-import { asObject, attemptPath, type Container, resultAt } from "./container.js";
+import { asObject, attemptPath, type Container } from "./container.js";
 
-/** Steps side by side, in the workflow of the container. Its result is an object by their ids. */
+/** Steps side by side, in the workflow of the container. Its result is an object by their ids, without those that were skipped. */
 export function parallel(plan: ParallelPlan): Container {
   return {
     concurrency: plan.steps.length,
@@ -17,11 +17,14 @@ export function parallel(plan: ParallelPlan): Container {
       return newStep(`${attemptPath(step)}/${inner.id}`, inner, step.flow, step);
     },
     input: () => asObject(null),
-    beside: () => ({}),
+    lay: (_step, _flow, checked) => checked,
     close: () => ({}),
     result(step) {
       const result: Record<string, JsonValue> = {};
-      for (const [index, inner] of plan.steps.entries()) setOwn(result, inner.id, resultAt(step, index));
+      for (const { id } of plan.steps) {
+        const inner = step.flow.results.get(id)?.result;
+        if (inner !== undefined) setOwn(result, id, inner);
+      }
       return Object.freeze(result);
     },
   };

@@ -21,7 +21,8 @@ export function repeat(plan: RepeatPlan): Container {
       ...asObject(resolveCompiled(plan.inputs, scopeOf(step.flow))),
       ...turnState(step, plan, flow.index),
     }),
-    beside: (step, flow) => turnState(step, plan, flow.index),
+    // A schema that leaves out what it does not name keeps neither from the turn.
+    lay: (step, flow, checked) => ({ ...turnState(step, plan, flow.index), ...checked }),
     close(step): Turned | Pick<Completed, "warnings"> {
       const { started } = childrenOf(step);
       const result = resultAt(step, started - 1);

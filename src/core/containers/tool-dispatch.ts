@@ -2,7 +2,7 @@ import { contextOf } from "../context.js";
 import { callMetadata, dispatchError, entriesOf, handlerInput, resultOfFlow, sixKeys } from "../dispatch.js";
 import { ToolweaveError } from "../errors.js";
 import type { DispatchPlan } from "../plan.js";
-import { newCall, newFlow, type Step } from "../state.js";
+import { type ChildOutcome, newCall, newFlow, type RunState, type Step } from "../state.js";
 import type { NormalizedCall } from "../tool-call.js";
 import { attemptPath, type Container, childrenOf, planNamed } from "./container.js";
 
@@ -29,15 +29,25 @@ export function toolDispatch(plan: DispatchPlan): Container {
     },
     input: (step, flow) => input(step, flow.index),
     callInput: input,
-    beside: (step, flow) => callMetadata(callAt(step, flow.index)),
+    lay: (step, flow, checked) => ({ ...checked, ...callMetadata(callAt(step, flow.index)) }),
     childResult: (flow, value, failed) => resultOfFlow(flow, failed ? undefined : value),
     failure(step) {
       const error = dispatchError(entries(step), childrenOf(step).outcomes);
       return { ...error.toJSON(), stepId: step.plan.id, path: step.path };
     },
     close: () => ({}),
-    result: (step) => sixKeys(plan.outputKey, entries(step)),
+    result(step, state) {
+      const { calls, outcomes } = childrenOf(step);
+      const told = outcomes.map((outcome, index) => withUndoErrors(outcome, `${attemptPath(step)}[${index}]/`, state));
+      return sixKeys(plan.outputKey, entriesOf(plan, calls, told));
+    },
   };
+}
+
+/** A child that failed was undone by itself: what of that failed belongs to it. */
+function withUndoErrors(outcome: ChildOutcome | undefined, path: string, { undoErrors }: RunState) {
+  if (outcome?.error === undefined || undoErrors.length === 0) return outcome;
+  return { ...outcome, undoErrors: undoErrors.filter((error) => error.path?.startsWith(path)) };
 }
 
 function callAt(step: Step, index: number): NormalizedCall {

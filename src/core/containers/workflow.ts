@@ -13,7 +13,7 @@ export function workflowCall(plan: WorkflowCallPlan): Container {
     allowed: (children) => children.count,
     child: (state, step) => newFlow(`${attemptPath(step)}/`, planNamed(state, plan.workflow), step, 0),
     input: (step) => asObject(resolveCompiled(plan.inputs, scopeOf(step.flow))),
-    beside: () => ({}),
+    lay: (_step, _flow, checked) => checked,
     close: () => ({}),
     result: (step) => resultAt(step, 0),
   };
