@@ -47,10 +47,15 @@ export type { WriteEntry } from "./core/state.js";
 export { resolveTemplate } from "./core/template.js";
 export type { NormalizedCall } from "./core/tool-call.js";
 // Runs
-export { answerQuestion, cancelRun } from "./driver/answer.js";
+export { type AnswerOptions, answerQuestion, cancelRun } from "./driver/answer.js";
+export { type AuditEntry, auditLog } from "./driver/audit-log.js";
 export { checkWorkflow } from "./driver/check-workflow.js";
 export { systemClock } from "./driver/clock.js";
 export { type ToolDispatchOptions, type ToolDispatchResult, toolDispatch } from "./driver/dispatch.js";
+export { type Inspection, type InspectOptions, inspectRun } from "./driver/inspect-run.js";
+export { listQuestions, type QuestionFilter } from "./driver/list-questions.js";
+export type { RunSelection } from "./driver/list-runs.js";
+export { listWrites } from "./driver/list-writes.js";
 export type {
   DriveOptions,
   Limits,
@@ -61,6 +66,7 @@ export type {
   RunEvent,
   RunOptions,
 } from "./driver/options.js";
+export { type ResumeAbandonedOptions, type ResumedRun, resumeAbandoned } from "./driver/resume-abandoned.js";
 export { resumeRun, runToEnd, runWorkflow } from "./driver/run.js";
 export type { RunStream } from "./driver/stream.js";
 export type { Clock } from "./ports/clock.js";

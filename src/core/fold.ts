@@ -90,14 +90,21 @@ export function plansToRead(record: JournalRecord): Map<string, WorkflowPlan> {
   return eachPlan(record, ({ document, code }) => (code ? withoutCode(document) : storedDocument(document)));
 }
 
-function eachPlan(record: JournalRecord, documentOf: (snapshot: DocumentSnapshot) => object): Map<string, WorkflowPlan> {
+function eachPlan(
+  record: JournalRecord,
+  documentOf: (snapshot: DocumentSnapshot) => object,
+): Map<string, WorkflowPlan> {
   return new Map(
     asRunStarted(record).documents.map((snapshot) => {
       const definition = readDefinition(documentOf(snapshot));
       if (!(definition instanceof DefinitionError)) return [snapshot.name, definition.plan];
-      throw new ToolweaveError("INVALID_JOURNAL", `The journal holds a workflow ${snapshot.name} that does not check.`, {
-        cause: definition,
-      });
+      throw new ToolweaveError(
+        "INVALID_JOURNAL",
+        `The journal holds a workflow ${snapshot.name} that does not check.`,
+        {
+          cause: definition,
+        },
+      );
     }),
   );
 }

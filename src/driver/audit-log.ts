@@ -4,6 +4,8 @@ import type { RunStore } from "../ports/run-store.js";
 import { listRuns, type RunSelection } from "./list-runs.js";
 import { readEach } from "./read-each.js";
 
+export type { AuditEntry } from "../core/audit.js";
+
 /**
  * Every write that was ever asked for, decided, made and undone, as the journals tell it: run by run, the oldest first,
  * and each run from its beginning. Undos and fallbacks are writes too: their `purpose` and `path` say of what.

@@ -42,7 +42,12 @@ export async function inspectRun(
   if (!(maxBytes >= 0)) throw new ToolweaveError("INVALID_OPTIONS", "maxBytes: expected a number of bytes, 0 or more.");
   const state = await readKnownRun(store, runId, { settings: { ...readSettings, emits: true } });
   const { openQuestions: _, ...head } = headOf(state);
-  const whole = { ...resultOf(state), ...head, input: maskAt(state.root.input ?? {}, state.masked), events: state.events };
+  const whole = {
+    ...resultOf(state),
+    ...head,
+    input: maskAt(state.root.input ?? {}, state.masked),
+    events: state.events,
+  };
   const cuts: { pointer: string; bytes: number }[] = [];
   const shown = shorten(JSON.parse(JSON.stringify(whole)), "", { maxBytes, cuts });
   // Only values within it are shortened, and each keeps its type, so that it is still what it was made as.

@@ -33,7 +33,11 @@ function passToolweaveErrors(error: unknown): never {
 }
 
 /** A run's records, deeply frozen: those that a store revived from text are not. */
-export async function* readRecords(store: RunStore, runId: string, fromSeq = 0): AsyncGenerator<JournalRecord, void, undefined> {
+export async function* readRecords(
+  store: RunStore,
+  runId: string,
+  fromSeq = 0,
+): AsyncGenerator<JournalRecord, void, undefined> {
   for await (const record of store.read(runId, fromSeq)) yield deepFreeze(record);
 }
 

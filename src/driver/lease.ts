@@ -24,9 +24,11 @@ export class LeaseKeeper {
   keep(): void {
     const { lease } = this.store;
     if (lease === undefined || this.timer !== undefined) return;
-    // A renewal that fails is made up by the next; one that is refused means that another driver took the run over,
-    // which its record in the journal says.
-    this.timer = setInterval(() => void lease.renew(this.runId, this.owner, leaseMs).catch(() => false), leaseMs / 3);
+    // A renewal that fails is made up by the next. One that is refused means that the lease is another's: of a driver that
+    // was taken over, which leaves it, or of one that took the run over, which its record in the journal says.
+    const renew = async () =>
+      (await lease.renew(this.runId, this.owner, leaseMs)) || lease.claim(this.runId, this.owner, leaseMs);
+    this.timer = setInterval(() => void renew().catch(() => false), leaseMs / 3);
     unref(this.timer);
   }
 

@@ -78,8 +78,8 @@ export async function startRun(
 export interface Taking {
   /** Whether a driver that still lives is no hindrance. */
   readonly takeOver: boolean;
-  /** Whether the run is to be taken, asked once nobody else can take it. @default every run that has not ended */
-  readonly wants?: () => Promise<boolean>;
+  /** Whether the run is to be taken, asked once nobody else can take it. It may spoil the state that it is given. */
+  readonly wants?: (state: RunState) => boolean;
 }
 
 /**
@@ -102,13 +102,17 @@ export async function takeRun(
   // A long journal takes its time.
   lease.keep();
   try {
+    const seen = wants && (await readKnownRun(store, runId));
+    if (seen !== undefined && !wants?.(seen)) {
+      await lease.release();
+      return { untaken: seen };
+    }
     const tools = await listTools(settings.tools);
     const plans = (record: JournalRecord) => plansOf(record, settings.workflows);
     const known = await readKnownRun(store, runId, { ...reading, plans });
-    const isWanted = known.ended === undefined && ((await wants?.()) ?? true);
     const journal = new Journal(store, runId, driver, known.seq);
     for (;;) {
-      if (known.ended !== undefined || !isWanted) {
+      if (known.ended !== undefined) {
         await lease.release();
         return { untaken: known };
       }

@@ -3,13 +3,13 @@ import { isToolweaveError, ToolweaveError } from "../core/errors.js";
 import { isoTime } from "../core/event.js";
 import { next } from "../core/next.js";
 import type { RunResult } from "../core/result.js";
+import type { RunState } from "../core/state.js";
 import type { RunHead, RunStore } from "../ports/run-store.js";
 import { Drive } from "./drive.js";
 import { hasCode } from "./journal.js";
 import { listRuns } from "./list-runs.js";
 import { type ResumeOptions, type Settings, settingsOf } from "./options.js";
 import { takeRun } from "./own.js";
-import { readRun } from "./read-run.js";
 
 export interface ResumeAbandonedOptions extends Omit<ResumeOptions, "signal" | "takeOver"> {
   /** Only runs of the workflow of this name. @default runs of every workflow */
@@ -93,7 +93,7 @@ async function carryOn(
   settings: Settings,
 ): Promise<ResumedRun | undefined> {
   try {
-    const wants = () => canGoOn(store, runId, settings.clock.now());
+    const wants = (state: RunState) => canGoOn(state, settings.clock.now());
     const taken = await takeRun(store, runId, settings, { takeOver: false, wants });
     if ("untaken" in taken) return undefined;
     const drive = new Drive(taken, settings);
@@ -106,10 +106,8 @@ async function carryOn(
   }
 }
 
-/** Whether something is left to do or has come due. Read anew, since finding out what is next takes it. */
-async function canGoOn(store: RunStore, runId: string, now: number): Promise<boolean> {
-  const state = await readRun(store, runId);
-  if (state === undefined) return false;
+/** Whether something is left to do, or has come due. */
+function canGoOn(state: RunState, now: number): boolean {
   if (state.intended.size > 0) return true;
   const due = nextTimer(state);
   return (due !== undefined && due <= now) || next(state) !== undefined;

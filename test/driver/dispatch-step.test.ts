@@ -3,10 +3,10 @@ import { defineWorkflow } from "../../src/core/define.js";
 import type { DispatchConfig, StepDocument } from "../../src/core/document.js";
 import { ToolError } from "../../src/core/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/core/json.js";
-import type { RunEvent, RunOptions } from "../../src/driver/options.js";
+import type { QuestionEvent, RunOptions } from "../../src/driver/options.js";
 import { runWorkflow } from "../../src/driver/run.js";
 import { memoryStore } from "../../src/stores/memory.js";
-import { deferred, drain, flow, options, read, resume, run, settled, until, write } from "./harness.js";
+import { deferred, drain, flow, options, read, resume, run, settled, untilQuestion, write } from "./harness.js";
 
 const call = (id: string, name: string, given: JsonObject = {}) => ({ id, name, arguments: given });
 
@@ -201,12 +201,9 @@ describe("a tool_dispatch step", () => {
       input: { turn: ["a", "b", "c"].map((id) => call(id, "pay")) },
     });
     const stream = runWorkflow(workflow, given);
-    const questions = new Map<string, Extract<RunEvent, { type: "question" }>>();
+    const questions = new Map<string, QuestionEvent>();
     while (questions.size < 3) {
-      const question = await until(
-        stream,
-        (event): event is Extract<RunEvent, { type: "question" }> => event.type === "question",
-      );
+      const question = await untilQuestion(stream);
       questions.set(question.path, question);
     }
     expect([...questions.keys()]).toEqual(["serve[0]/pay", "serve[1]/pay", "serve[2]/pay"]);

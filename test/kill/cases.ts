@@ -53,14 +53,31 @@ export function caseNamed(name: string, seed: number): Case {
   };
 }
 
-/** The names of all cases: each point of each shape, and so many times of each. */
-export async function allCases(stage: Stage, timesOfEach: number): Promise<{ names: string[]; undisturbed: Played[] }> {
+/** The names of all cases, each point of each shape and as many times, in an order that the seed gives. */
+export function caseNames(points: ReadonlyMap<string, number>, seed: number): string[] {
   const names: string[] = [];
-  const played = await Promise.all(shapes.map((shape) => play(stage, undisturbed(shape))));
-  for (const [index, { name }] of shapes.entries()) {
-    const points = played[index]?.points ?? 0;
-    for (let point = 1; point <= points; point++) names.push(`${name}/${point}`);
-    for (let time = 0; time < timesOfEach; time++) names.push(`${name}/r${time}`);
+  for (const [shape, count] of points) {
+    for (let point = 1; point <= count; point++) names.push(`${shape}/${point}`);
+    for (let time = 0; time < count / 4; time++) names.push(`${shape}/r${time}`);
   }
-  return { names, undisturbed: played };
+  const random = new Random(seed, "order");
+  for (let left = names.length; left > 1; left--) {
+    const [name = ""] = names.splice(random.below(left), 1);
+    names.push(name);
+  }
+  return names;
 }
+
+/** Plays every shape with nothing happening to it, to learn how many points it has. */
+export async function playUndisturbed(stage: Stage, onPlayed: OnPlayed): Promise<ReadonlyMap<string, number>> {
+  const points = new Map<string, number>();
+  for (const shape of shapes) {
+    const given = undisturbed(shape);
+    const played = await play(stage, given);
+    points.set(shape.name, played.points);
+    await onPlayed(given, played);
+  }
+  return points;
+}
+
+export type OnPlayed = (given: Case, played: Played) => Promise<void> | void;

@@ -43,13 +43,16 @@ export interface Played {
 const patience = 60;
 let runs = 0;
 
+export function newRun(name: string): Played {
+  runs += 1;
+  return { runId: `${name}:${runs}`, kills: 0, resumes: 0, points: 0, violations: [] };
+}
+
 /** Runs a case to its end, and judges it. */
 export async function play(stage: Stage, given: Case): Promise<Played> {
-  runs += 1;
-  const runId = `${given.name}:${runs}`;
-  const tally: Played = { runId, kills: 0, resumes: 0, points: 0, violations: [] };
+  const tally = newRun(given.name);
   const over = new AbortController();
-  const cancelled = cancelMeanwhile(stage, given, runId, over.signal);
+  const cancelled = cancelMeanwhile(stage, given, tally.runId, over.signal);
   const ending = await carryToItsEnd(stage, given, tally).finally(() => over.abort());
   await cancelled;
   if (ending !== undefined) await judgeEnded(stage, given, tally, ending);

@@ -1,6 +1,4 @@
 // A process that drives, answers and cancels runs, one job after another, until it is killed.
-import Database from "libsql";
-import pg from "pg";
 import { isToolweaveError, ToolError } from "../../src/core/errors.js";
 import type { RunResult } from "../../src/core/result.js";
 import { answerQuestion, cancelRun } from "../../src/driver/answer.js";
@@ -19,14 +17,21 @@ import { shapeNamed } from "./shapes.js";
 
 const setup: WorkerSetup = JSON.parse(process.argv[2] ?? "{}");
 const ledger = new Ledger(setup.ledgerPort);
-const store =
-  setup.store === "sqlite"
-    ? sqliteStore(new Database(setup.location))
-    : postgresStore(new pg.Pool({ connectionString: setup.location, max: 3 }));
+const store = await openStore(setup);
 
 process.on("message", async (job: Job) => process.send?.(await perform(job)));
 process.on("disconnect", () => process.exit());
 process.send?.("ready");
+
+async function openStore({ store, location }: WorkerSetup): Promise<RunStore> {
+  // Loading the client that is not used would take its time in every process.
+  if (store === "sqlite") {
+    const { default: Database } = await import("libsql");
+    return sqliteStore(new Database(location));
+  }
+  const { default: pg } = await import("pg");
+  return postgresStore(new pg.Pool({ connectionString: location, max: 3 }));
+}
 
 async function perform(job: Job): Promise<Reply> {
   const points = new Points(job.dieAt);

@@ -113,6 +113,12 @@ export class Workers {
     return came;
   }
 
+  /** Has so many workers loaded and waiting. */
+  async gather(count: number): Promise<void> {
+    while (this.idle.length < count) this.idle.push(this.start());
+    await Promise.all(this.idle.map(({ ready }) => ready));
+  }
+
   private start(): Worker {
     const worker = new Worker(this.program, this.setup);
     this.all.push(worker);

@@ -21,7 +21,7 @@ const doubtful: readonly Behaviour[] = ["lose_reply", "lose_call", "unknown", "h
 
 describe.each(modes)("a driver that is left leaves no doubt, writes: %s", (mode) => {
   describe.each(Object.entries(ways))("%s", (_way, prepare) => {
-    test.each(samples.map((sample) => [sample.name, sample] as const))("%s", { timeout: 20_000 }, async (_name, sample) => {
+    test.each(samples.map((sample) => [sample.name, sample] as const))("%s", { timeout: 5_000 }, async (_name, sample) => {
       const { outcome, events } = await uninterrupted(sample, mode);
       for (const at of places(1, events - 1, 10)) {
         const run = trial(sample, mode);

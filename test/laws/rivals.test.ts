@@ -10,7 +10,7 @@ import { places } from "./thorough.js";
 import { Life, World } from "./world.js";
 
 const named = samples.map((sample) => [sample.name, sample] as const);
-const limit = { timeout: 20_000 };
+const limit = { timeout: 5_000 };
 
 /** Something that another process does, once, behind append number `at`. */
 function behindAppend(store: RunStore, at: number, act: () => Promise<void>): RunStore {

@@ -102,6 +102,34 @@ describe("the assistant's turn", () => {
   });
 });
 
+describe("names that models make up", () => {
+  const long = "get".repeat(50);
+
+  it.each<[ProviderName, string, string]>([
+    ["openai-chat", "multi_tool_use.parallel", "multi_tool_use_parallel"],
+    ["openai-chat", long, long.slice(0, 64)],
+    ["openai-responses", "get weather", "get_weather"],
+    ["anthropic", "functions.weigh:0", "functions_weigh_0"],
+    ["anthropic", long, long.slice(0, 128)],
+    ["bedrock", "$weigh<|x|>", "_weigh__x__"],
+    ["mistral", "wiegen_\u00fc\u{1F600}", "wiegen___"],
+    ["gemini", "default_api.weigh", "default_api.weigh"],
+    ["gemini", "2 weigh", "_2_weigh"],
+    ["gemini", long, long.slice(0, 128)],
+    ["ollama", "functions.weigh", "functions.weigh"],
+    ["mcp", "scale/weigh.now", "scale/weigh.now"],
+  ])("go back to %s as it takes them: %s", (provider, name, fitting) => {
+    const calls = normalizeToolCalls([{ id: "a", type: "function", function: { name, arguments: "{}" } }]);
+    const written = JSON.stringify(toAssistantMessage(provider, calls));
+    expect(written).toContain(`"name":${JSON.stringify(fitting)}`);
+  });
+
+  it.each<ProviderName>(["gemini", "mistral", "ai-sdk", "langchain"])("are the same in the results: %s", (provider) => {
+    const calls = normalizeToolCalls([{ id: "a", type: "function", function: { name: "weigh now", arguments: "{}" } }]);
+    expect(JSON.stringify(toToolMessages(provider, calls, []))).toContain('"weigh_now"');
+  });
+});
+
 describe("custom calls", () => {
   const calls = normalizeToolCalls([{ type: "custom_tool_call", call_id: "c", name: "sql", input: "select \uD800" }]);
 
@@ -192,6 +220,20 @@ describe("what a provider sent goes back to it", () => {
     const written = JSON.stringify([toAssistantMessage(provider, foreign), toToolMessages(provider, foreign, [])]);
     const ids = [...written.matchAll(/"(?:id|tool_use_id|toolUseId)":"([^"]+)"/g)].map((match) => match[1]);
     expect(ids).toEqual([expect.stringMatching(fitting), "fits_-1", ids[0], "fits_-1"]);
+  });
+
+  it.each<[ProviderName, number, string]>([
+    ["openai-chat", 40, "tool_call_id"],
+    ["openai-responses", 64, "call_id"],
+  ])("%s: ids of another provider of at most %i characters", (provider, length, key) => {
+    const ids = ["x".repeat(length), "x".repeat(length + 1), "y".repeat(length + 1)];
+    const calls = normalizeToolCalls(ids.map((id) => ({ type: "tool_use", id, name: "weigh", input: {} })));
+    const results = JSON.stringify(toToolMessages(provider, calls, []));
+    const sent = [...results.matchAll(new RegExp(`"${key}":"([^"]+)"`, "g"))].map((match) => match[1]);
+    expect(sent).toEqual([ids[0], expect.stringMatching(/^call_\w{24}$/), expect.stringMatching(/^call_\w{24}$/)]);
+    expect(new Set(sent).size).toBe(3);
+    const turn = JSON.stringify(toAssistantMessage(provider, calls));
+    expect(sent.filter((id) => !turn.includes(`"${id}"`))).toEqual([]);
   });
 
   it("a raw call that does not bear the call's id is not believed", () => {

@@ -28,6 +28,8 @@ describe("what is passed over", () => {
           { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] },
           { type: "mcp_tool_use", id: "mcptoolu_1", name: "x", input: {} },
           { type: "mcp_tool_result", tool_use_id: "mcptoolu_1" },
+          { type: "mcp_tool_listing", mcp_server_name: "x", tools: [] },
+          { type: "fallback", from: { model: "a" }, to: { model: "b" } },
           toolUse,
         ],
       },
@@ -41,6 +43,10 @@ describe("what is passed over", () => {
           { type: "mcp_call", id: "mcp_1", name: "x", arguments: "{}" },
           { type: "tool_search_call", execution: "server", call_id: null, arguments: {} },
           { type: "message", content: [] },
+          { type: "program", id: "p_1", call_id: "call_p", code: "1", fingerprint: "x" },
+          { type: "program_output", id: "po_1", call_id: "call_p", result: "1", status: "completed" },
+          { type: "shell_call", call_id: "call_s", environment: { type: "container_reference", container_id: "c" } },
+          { type: "shell_call_output", call_id: "call_s", output: [] },
           responsesCall,
         ],
       },
@@ -102,6 +108,11 @@ describe("what is passed over", () => {
       "a search that the client must make",
       { output: [{ type: "tool_search_call", execution: "client", call_id: "c" }] },
     ],
+    [
+      "a shell that the client must run",
+      { output: [{ type: "shell_call", call_id: "c", environment: { type: "local" } }] },
+    ],
+    ["an answer of ours among the items", { output: [{ type: "function_call_output", call_id: "c", output: "4" }] }],
     ["parts of a person", { role: "user", parts: [{ text: "Hello" }] }],
     ["a block without a known key", { output: { message: { content: [{ hologram: {} }] } } }],
   ])("but not %s", (_kind, raw) => {
@@ -140,6 +151,12 @@ describe("a call that was cut off fails, though its prefix is whole", () => {
     ],
     ["anthropic", { content: [{ ...toolUse, id: "a" }, toolUse], stop_reason: "max_tokens" }],
     ["gemini", { candidates: [{ content: { parts: [part, part] }, finishReason: "MAX_TOKENS" }] }],
+    ["gemini, by a filter", { candidates: [{ content: { parts: [part, part] }, finishReason: "SAFETY" }] }],
+    [
+      "gemini, a call that is not at its end",
+      [part, { functionCall: { ...part.functionCall, partialArgs: [{ jsonPath: "$.city", stringValue: "Os" }] } }],
+    ],
+    ["gemini, a call that goes on", [part, { functionCall: { ...part.functionCall, willContinue: true } }]],
     [
       "bedrock",
       {
