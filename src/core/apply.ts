@@ -16,6 +16,7 @@ import type {
   QuestionAnswered,
   QuestionAsked,
   QuestionExpired,
+  Reported,
   Retried,
   RunEnded,
   TimedOut,
@@ -127,11 +128,11 @@ function applyToCall(state: RunState, call: Call, record: CallRecord): void {
     case "withheld":
       return withheld(state, call);
     case "doubted":
+      closeQuestion(state, call, { state: "withdrawn" });
+      call.report = undefined;
       return doubt(state, call, record.error);
     case "reported":
-      if (record.attempt !== call.attempt || !isUnsettled(call)) return;
-      call.report = record;
-      return queue(state, call);
+      return reported(state, call, record);
     default:
       return record satisfies never;
   }
@@ -159,12 +160,18 @@ function doubt(state: RunState, call: Call, error: ErrorData): void {
   state.intended.delete(call);
   call.phase = "doubted";
   call.aborted = false;
+  if (call.doubt === undefined) call.doubtFrom = call.attempt;
   call.doubt = error;
   queue(state, call);
 }
 
-function isUnsettled(call: Call): boolean {
-  return call.phase === "intended" || call.doubt !== undefined;
+function reported(state: RunState, call: Call, record: Reported): void {
+  const { attempt, outcome } = record;
+  if (attempt !== call.attempt || (call.phase !== "intended" && call.doubt === undefined)) return;
+  // That it is in doubt is known.
+  if ("error" in outcome && outcome.outcome === "in_doubt") return;
+  call.report = record;
+  queue(state, call);
 }
 
 function cancel(state: RunState): void {
@@ -182,6 +189,7 @@ function ended(state: RunState, record: RunEnded): void {
   const error = root.failing?.error;
   state.ended = { status: record.status, output: output ?? null, error, seq: state.seq, at: state.updatedAt };
   state.warnings.push(...(record.warnings ?? []));
+  stopClock(state, root.clock);
   for (const { call } of [...state.questions.values()]) closeQuestion(state, call, { state: "withdrawn" });
 }
 
@@ -191,6 +199,7 @@ function entered(state: RunState, flow: Flow, input: JsonObject): void {
 }
 
 function begun(state: RunState, step: Step): void {
+  if (step.phase !== "new") return;
   step.phase = "running";
   if (step.plan.timeoutMs !== undefined) step.clock = startClock(state, step, step.plan.timeoutMs);
   queue(state, step);
@@ -403,12 +412,19 @@ function retried(state: RunState, node: Node, record: Retried): void {
   const call = callOf(node);
   if (call !== undefined) {
     state.intended.delete(call);
+    closeQuestion(state, call, { state: "withdrawn" });
     emit(state, call, "retrying", { delayMs, error });
+    if (record.outcome === "in_doubt") {
+      if (call.doubt === undefined) call.doubtFrom = call.attempt;
+      call.doubt ??= error;
+    } else {
+      call.doubt = undefined;
+      if (call.write !== undefined) call.write.state = "failed";
+    }
     call.attempt = attempt;
     call.phase = "backoff";
     call.announced = false;
-    if (record.outcome === "in_doubt") call.doubt ??= error;
-    else if (call.write !== undefined) call.write.state = "failed";
+    call.report = undefined;
     setTimer(state, call, "backoff", delayMs);
   } else if (node.kind === "step") {
     emit(state, placeOf(node), "retrying", { delayMs, error });

@@ -214,7 +214,7 @@ const driverGone: ErrorData = {
 };
 
 function stepIdOf(path: string): string {
-  return /[A-Za-z0-9_-]+/.exec(path.slice(path.lastIndexOf("/") + 1))?.[0] ?? "";
+  return path.slice(path.lastIndexOf("/") + 1).replace(/[^A-Za-z0-9_-].*$/, "");
 }
 
 /** Ids hold no `~`, so what stands behind one says what the call is for. */

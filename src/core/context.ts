@@ -31,5 +31,5 @@ function layStep(context: Record<string, JsonValue>, flow: Flow, plan: StepPlan)
 }
 
 function lay(context: Record<string, JsonValue>, fields: JsonObject): void {
-  for (const key of Object.keys(fields)) setOwn(context, key, fields[key] ?? null);
+  for (const [key, value] of Object.entries(fields)) setOwn(context, key, value);
 }

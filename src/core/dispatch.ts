@@ -181,12 +181,16 @@ export function dispatchError(
 
 /** The six keys that a dispatch writes. */
 export function sixKeys(outputKey: string, entries: readonly DispatchEntry[]): JsonObject {
-  const list = Object.freeze(entries.map(entryJson));
+  const list: JsonObject[] = [];
   const byId: Record<string, JsonValue> = {};
-  for (const [index, { id }] of entries.entries()) setOwn(byId, id, list[index] ?? null);
+  for (const entry of entries) {
+    const json = entryJson(entry);
+    list.push(json);
+    setOwn(byId, entry.id, json);
+  }
   const errors = entries.filter(({ success }) => !success).length;
   return Object.freeze({
-    [outputKey]: list,
+    [outputKey]: Object.freeze(list),
     [`${outputKey}_count`]: entries.length,
     [`${outputKey}_errors`]: errors,
     [`${outputKey}_all_succeeded`]: errors === 0,

@@ -150,9 +150,11 @@ function close(state: RunState, step: Step): Fact | undefined {
 
 function decideCall(state: RunState, call: Call): Fact | Effect | undefined {
   if (call.report !== undefined && call.phase !== "intended") {
-    const { outcome } = call.report;
+    const { outcome, attempt } = call.report;
     if ("result" in outcome) return settleCall(call, { kind: "returned", result: outcome.result });
-    return settleCall(call, { kind: "failed", ...outcome });
+    const { error } = outcome;
+    if (outcome.outcome === "applied") return settleCall(call, { kind: "unkeepable", error });
+    return settleCall(call, { kind: "failed", outcome: outcome.outcome, error, settles: call.doubtFrom === attempt });
   }
   switch (call.phase) {
     case "ready":

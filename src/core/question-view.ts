@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, setOwn } from "./json.js";
+import type { JsonObject, JsonValue } from "./json.js";
 import { maskAt, maskedBy } from "./mask.js";
 import type { Answer, ApprovalAnswer, ApprovalQuestion, Question } from "./record.js";
 
@@ -26,10 +26,9 @@ export function answerView(question: Question, answer: Answer): Answer {
   if ("value" in answer)
     return question.kind === "input" ? { ...answer, value: inputView(question, answer.value) } : answer;
   if (question.kind !== "approval" || !("fields" in answer) || answer.fields === undefined) return answer;
-  const edited = fieldsView(question, answer);
-  const fields: Record<string, JsonValue> = {};
-  for (const key of Object.keys(answer.fields)) setOwn(fields, key, edited[key] ?? null);
-  return { ...answer, fields };
+  const { fields } = answer;
+  const shown = Object.entries(fieldsView(question, answer)).filter(([key]) => Object.hasOwn(fields, key));
+  return { ...answer, fields: Object.fromEntries(shown) };
 }
 
 /** The fields that run after an answer, as people see them. */

@@ -262,7 +262,7 @@ export interface Reported {
   kind: "reported";
   path: string;
   attempt: number;
-  outcome: { result: JsonValue } | { error: ErrorData; outcome: FailureOutcome };
+  outcome: { result: JsonValue } | { error: ErrorData; outcome: FailureOutcome | "applied" };
 }
 
 export interface UndoView {

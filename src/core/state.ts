@@ -196,6 +196,8 @@ export interface Call extends NodeBase {
   idempotent: boolean;
   /** Whether an earlier attempt may have been applied. */
   doubt: ErrorData | undefined;
+  /** The first attempt that is in doubt, where one is. */
+  doubtFrom: number;
   /** Whether a restart, not an answer of the tool, left the write in doubt. */
   interrupted: boolean;
   aborted: boolean;
@@ -381,6 +383,7 @@ export function newCall(
     approval: undefined,
     idempotent: false,
     doubt: undefined,
+    doubtFrom: 0,
     interrupted: false,
     aborted: false,
     timedOut: false,

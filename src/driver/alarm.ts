@@ -7,6 +7,7 @@ export class Alarm {
   constructor(
     private readonly clock: Clock,
     private readonly ring: () => void,
+    private readonly fail: (error: unknown) => void,
   ) {}
 
   /** @param until milliseconds since the Unix epoch; `undefined`: never. */
@@ -24,7 +25,7 @@ export class Alarm {
         this.ring();
       },
       // Nobody waits for a sleep that was broken off.
-      () => undefined,
+      (error) => (controller.signal.aborted ? undefined : this.fail(error)),
     );
   }
 }

@@ -7,10 +7,11 @@ import type { Flow, RunState } from "../core/state.js";
 import type { CallError, NormalizedCall } from "../core/tool-call.js";
 import type { RunStore } from "../ports/run-store.js";
 import type { Dispatch } from "./dispatch-config.js";
-import { Drive, type OwnedRun } from "./drive.js";
+import { Drive } from "./drive.js";
 import { digest } from "./fingerprint.js";
 import type { Settings } from "./options.js";
 import { startRun, takeRun } from "./own.js";
+import type { OwnedRun } from "./owned-run.js";
 import type { CheckedCall } from "./read-calls.js";
 import { readRun } from "./read-run.js";
 
@@ -50,7 +51,7 @@ const notStarted: Standing = { kind: "not_started" };
 export async function runCalls(set: CallSet, settings: Settings): Promise<readonly Standing[]> {
   const { plan } = set.dispatch;
   const { signal, stop } = settings;
-  const standings = await standingsBefore(set, settings);
+  const standings = await standingsBefore(set);
   const begun = standings.flatMap(({ kind }, index) => (kind === "waits" ? [index] : []));
   let isRefused = false;
   set.checked.forEach(({ error }, index) => {
@@ -95,23 +96,18 @@ export function hasFailed(standing: Standing): boolean {
 }
 
 /** How the calls stand by what is stored of them. Those that have begun and not ended wait. */
-async function standingsBefore(set: CallSet, settings: Settings): Promise<Standing[]> {
+async function standingsBefore(set: CallSet): Promise<Standing[]> {
   const standings: Standing[] = set.calls.map(() => notStarted);
   if (!set.mayExist) return standings;
   for (const [index, call] of set.calls.entries()) {
-    const state = await readOwn(set, index, call, settings);
+    const state = await readOwn(set, index, call);
     if (state !== undefined) standings[index] = standingOf(set, call, state);
   }
   return standings;
 }
 
 /** @throws ToolweaveError `RUN_CONFLICT` */
-async function readOwn(
-  set: CallSet,
-  index: number,
-  call: NormalizedCall,
-  settings: Settings,
-): Promise<RunState | undefined> {
+async function readOwn(set: CallSet, index: number, call: NormalizedCall): Promise<RunState | undefined> {
   const runId = runIdOf(set, index);
   const state = await readRun(set.store, runId);
   if (state === undefined || state.identity === identityOf(set, call)) return state;
@@ -153,7 +149,7 @@ async function startCall(
   const owned = await startRun(set.store, start, settings, set.dispatch.tools);
   if (owned !== undefined) return owned;
   // Somebody else was faster.
-  await readOwn(set, index, call, settings);
+  await readOwn(set, index, call);
   return takeCall(set, index, settings);
 }
 

@@ -19,49 +19,39 @@ import { hasCode, type Journal } from "./journal.js";
 import type { LeaseKeeper } from "./lease.js";
 import type { RunEvent, Settings } from "./options.js";
 import { Outbox } from "./outbox.js";
+import type { OwnedRun } from "./owned-run.js";
 import { Pulse } from "./pulse.js";
 import { type LateWrite, reportWrite } from "./report.js";
 import { Section } from "./section.js";
 import { watchRun } from "./watch-run.js";
-
-/** A run whose start or takeover this driver has made durable: only such a run may be driven. */
-export interface OwnedRun {
-  readonly state: RunState;
-  readonly journal: Journal;
-  readonly lease: LeaseKeeper;
-  readonly route: Route;
-}
 
 /**
  * Drives an owned run: settle, decide, append, yield, start.
  *
  * 1. A call that settles is applied and appended at once, whatever the consumer does; what it leads to starts only when
  *    the consumer has taken the events before.
- * 2. Outcomes are applied before they are appended: what others may have appended meanwhile commutes with them. What
- *    begins something is appended before it is applied, and derived anew when others came first.
- * 3. A write is called straight from its own durable intent: nothing is awaited or yielded in between.
- * 4. An event is seen only when its record is durable.
- * 5. The state and the journal are touched in one section at a time; nothing waits for the world inside it.
+ * 2. A write is called straight from its own durable intent: nothing is awaited or yielded in between.
+ * 3. An event is seen only when its record is durable.
+ * 4. The run is touched by one at a time; nothing waits for the world meanwhile, but leaving.
+ * 5. Whatever comes is looked at by whoever asks for the next event, and in the background when nobody does.
  */
 export class Drive {
   private readonly state: RunState;
-  private readonly journal: Journal;
   private readonly section = new Section();
   private readonly pulse = new Pulse();
   private readonly flight: Flight;
   private readonly outbox: Outbox;
   private readonly alarm: Alarm;
   private expiries: QuestionExpired[] = [];
-  /** Outcomes of writes that are applied and not yet durable. */
-  private unrecorded: LateWrite[] = [];
   /** At first, since something may have come due while nobody drove the run. */
   private isTimeUp = true;
   private hasNews = false;
-  private isAppending = false;
   private seenStops = 0;
   /** How many ask for the next event. */
   private demand = 0;
   private left: Promise<void> | undefined;
+  /** Nothing is recorded here any more. */
+  private hasLeft = false;
   private stopped: Promise<void> | undefined;
   private closed: Promise<void> | undefined;
   private failure: unknown;
@@ -73,7 +63,6 @@ export class Drive {
     private readonly settings: Settings,
   ) {
     this.state = owned.state;
-    this.journal = owned.journal;
     this.state.events.length = 0;
     const { route } = owned;
     const tower = { rouse: () => this.rouse(), fail: (error: unknown) => this.fail(error) };
@@ -87,14 +76,15 @@ export class Drive {
       },
       settings,
     );
-    this.alarm = new Alarm(settings.clock, () => {
+    const ring = () => {
       this.isTimeUp = true;
       this.rouse();
-    });
+    };
+    this.alarm = new Alarm(settings.clock, ring, tower.fail);
     owned.lease.keep();
     this.listen(settings.signal, () => this.inBackground(() => this.requestCancel()));
     this.listen(settings.stop, () => this.inBackground(() => (this.stopped ??= this.stop())));
-    this.cleanups.push(watchRun(this.journal.store, this.state.runId, () => this.noticeNews()));
+    this.cleanups.push(watchRun(this.owned.journal.store, this.state.runId, () => this.noticeNews()));
     const now = settings.clock.now();
     for (const { question, seq, timer } of this.state.questions.values()) {
       if (timer !== undefined && timer.until <= now) continue;
@@ -109,22 +99,28 @@ export class Drive {
       for (;;) {
         const event = this.outbox.take();
         if (event !== undefined) return event;
-        if (this.failure !== undefined) throw this.failure;
         if (this.result !== undefined) return undefined;
+        if (this.failure !== undefined) throw this.failure;
         if (this.left !== undefined) {
           await (this.stopped ?? this.left);
           return this.outbox.take();
         }
         await this.section.enter(() => this.advance());
-        if (this.outbox.isEmpty && this.result === undefined) await this.pulse.taken();
+        if (this.outbox.isEmpty && !this.isOver) await this.pulse.taken();
       }
     } catch (error) {
-      this.failure ??= error;
+      this.fail(error);
       await this.close();
-      throw error;
+      throw withUnrecorded(error, this.owned.unrecorded);
     } finally {
       this.demand--;
+      // What came while the event was on its way out is not left until the next one is asked for.
+      if (this.hasCome) this.rouse();
     }
+  }
+
+  private get hasCome(): boolean {
+    return this.flight.hasArrivals || this.hasNews || this.isTimeUp;
   }
 
   get outcome(): RunResult | undefined {
@@ -144,13 +140,13 @@ export class Drive {
 
   private async stop(): Promise<void> {
     await this.leave();
-    await this.section.enter(() => this.finish());
+    if (this.failure === undefined) await this.section.enter(() => this.finish());
   }
 
   /** Answers an open question; resolves when the answer is durable. */
   async answer(id: string, given: unknown): Promise<void> {
     const isGiven = !this.isOver && (await this.section.enter(() => this.answerHere(id, given)));
-    if (!isGiven) return answerQuestion(this.journal.store, this.state.runId, id, given, this.settings);
+    if (!isGiven) return answerQuestion(this.owned.journal.store, this.state.runId, id, given, this.settings);
     this.rouse();
   }
 
@@ -159,7 +155,7 @@ export class Drive {
     if (this.isOver) return false;
     const { limits, scrub } = this.owned.route;
     try {
-      await this.appendFirst(() => {
+      await this.owned.appendFirst(() => {
         const answer = checkAnswer(this.state, id, given, { now: this.settings.clock.now(), limits });
         if (answer === undefined) return undefined;
         refuseSecretAnswer(id, answer, scrub);
@@ -177,20 +173,24 @@ export class Drive {
     return this.result !== undefined || this.left !== undefined || this.failure !== undefined;
   }
 
-  /** One turn: record what came, then, when the consumer has seen all of it, start what is next. */
+  /** Records what came, then, when the consumer has seen all of it, starts what is next. */
   private async advance(): Promise<void> {
-    if (this.left !== undefined) return;
-    await this.settle();
-    if (!this.outbox.isEmpty) return;
-    if (this.state.ended !== undefined) return this.finish();
-    const beginnings = this.flight.takeBeginnings();
-    if (beginnings.length > 0) await this.begin(beginnings);
-    this.flight.startPlanned();
-    if (!this.outbox.isEmpty || !this.isIdle()) return;
-    this.hasNews = true;
-    this.isTimeUp = true;
-    await this.settle();
-    if (this.outbox.isEmpty && this.isIdle()) await this.finish();
+    while (this.left === undefined) {
+      await this.settle();
+      if (!this.outbox.isEmpty) return;
+      if (this.state.ended !== undefined) return this.finish();
+      await this.begin(this.flight.takeBeginnings());
+      this.flight.startPlanned();
+      if (!this.outbox.isEmpty) return;
+      if (this.flight.hasArrivals || this.flight.isToStart) continue;
+      if (!this.isIdle()) return;
+      // Before it is said that the run waits: what others say, and what is due.
+      this.hasNews = true;
+      this.isTimeUp = true;
+      await this.settle();
+      if (this.outbox.isEmpty && this.isIdle()) await this.finish();
+      if (this.result !== undefined) return;
+    }
   }
 
   /** Whether all that is left waits for people. */
@@ -202,10 +202,11 @@ export class Drive {
 
   /** Records what came of the world and of time, and all that it leads to without the world. */
   private async settle(): Promise<void> {
-    if (this.hasNews) await this.readNews();
     for (;;) {
+      this.owned.check();
+      if (this.hasNews) await this.readNews();
       const records = this.decide();
-      if (records.length > 0) await this.write(records);
+      if (records.length > 0) await this.owned.write(records);
       else if (this.expiries.length > 0) await this.expire();
       else break;
       this.publish();
@@ -216,7 +217,7 @@ export class Drive {
   /** Whether a question expired depends on what others said of it first. */
   private async expire(): Promise<void> {
     for (const fact of this.expiries.splice(0)) {
-      await this.appendFirst(() => (this.state.questions.has(fact.id) ? fact : undefined));
+      await this.owned.appendFirst(() => (this.state.questions.has(fact.id) ? fact : undefined));
     }
   }
 
@@ -227,8 +228,8 @@ export class Drive {
       const fact = arrival.handle.isWanted() ? arrival.settle() : undefined;
       if (fact === undefined) continue;
       const write = writeOf(arrival);
-      if (write !== undefined) this.unrecorded.push(write);
-      records.push(this.record(fact));
+      if (write !== undefined) this.owned.unrecorded.push(write);
+      records.push(this.owned.record(fact));
     }
     this.takeDecisions(records);
     if (this.isTimeUp) {
@@ -246,7 +247,7 @@ export class Drive {
   private takeDecisions(records: JournalRecord[]): void {
     for (let decision = next(this.state); decision !== undefined; decision = next(this.state)) {
       if ("node" in decision) this.flight.plan(decision);
-      else records.push(this.record(decision));
+      else records.push(this.owned.record(decision));
     }
   }
 
@@ -256,59 +257,28 @@ export class Drive {
       if (!this.state.timers.has(timer)) continue;
       const fact = wake(this.state, timer);
       if (fact?.kind === "question_expired") this.expiries.push(fact);
-      else if (fact !== undefined) records.push(this.record(fact));
+      else if (fact !== undefined) records.push(this.owned.record(fact));
     }
   }
 
-  private record(fact: Fact): JournalRecord {
-    const record = { ...fact, at: this.settings.clock.now() };
-    apply(this.state, record);
-    return record;
-  }
-
-  /** Appends what is applied already. */
-  private async write(records: JournalRecord[]): Promise<void> {
-    for (;;) {
-      const others = await this.append(records, headOf(this.state));
-      if (others === undefined) {
-        this.unrecorded = [];
-        return;
-      }
-      // Those of others came first, so ours, and the events made of them, stand further behind.
-      for (const event of this.state.events) if (event.seq !== undefined) event.seq += others.length;
-      const { ended } = this.state;
-      if (ended !== undefined) this.state.ended = { ...ended, seq: ended.seq + others.length };
-      this.applyOthers(others);
-    }
-  }
-
-  /** Makes beginnings durable, applies them, and does what follows at once. */
+  /** Makes beginnings durable, and does what follows at once. */
   private async begin(beginnings: readonly Beginning[]): Promise<void> {
-    const at = this.settings.clock.now();
-    const records = beginnings.map(({ fact }): JournalRecord => ({ ...fact, at }));
-    const others = await this.append(records, headOf(this.state, records));
-    if (others !== undefined) {
-      this.applyOthers(others);
-      for (const { handle } of beginnings) {
-        this.flight.release(handle);
-        if (handle.isWanted()) queue(this.state, handle.node);
-      }
-      return this.settle();
-    }
-    for (const record of records) apply(this.state, record);
+    if (beginnings.length === 0) return;
+    const hasBegun = await this.owned.begin(beginnings.map(({ fact }) => fact));
+    const withheld: JournalRecord[] = [];
     for (const { handle, goOn } of beginnings) {
-      if (goOn === undefined || handle.isAborted) {
-        this.flight.release(handle);
-      } else {
+      const { node } = handle;
+      if (hasBegun && goOn !== undefined && !handle.isAborted) {
         handle.isWrite = true;
         goOn();
+        continue;
       }
+      this.flight.release(handle);
+      if (!hasBegun && handle.isWanted()) queue(this.state, node);
+      // The consumer left while the intent was being appended.
+      if (hasBegun && goOn !== undefined) withheld.push(this.owned.record({ kind: "withheld", path: node.path }));
     }
-    // The consumer left while the intents were being appended.
-    const withheld = beginnings.filter(({ goOn, handle }) => goOn !== undefined && handle.isAborted);
-    if (withheld.length > 0) {
-      await this.write(withheld.map(({ handle }) => this.record({ kind: "withheld", path: handle.node.path })));
-    }
+    if (withheld.length > 0) await this.owned.write(withheld);
     this.publish();
     return this.settle();
   }
@@ -326,10 +296,11 @@ export class Drive {
   private async settleFlight(): Promise<void> {
     const { clock, limits } = this.settings;
     let isOver = false;
-    const grace = new Alarm(clock, () => {
+    const ring = () => {
       isOver = true;
       this.pulse.give();
-    });
+    };
+    const grace = new Alarm(clock, ring, ring);
     try {
       if (this.flight.size > 0) grace.set(clock.now() + limits.gracePeriodMs);
       await this.settle();
@@ -339,6 +310,8 @@ export class Drive {
       }
     } finally {
       grace.set(undefined);
+      this.hasLeft = true;
+      this.reportArrivals();
       await this.close();
     }
   }
@@ -355,6 +328,7 @@ export class Drive {
     this.result = resultOf(this.state);
     const at = isoTime(ended?.at ?? this.settings.clock.now());
     this.outbox.send({ type: "result", at, seq: ended?.seq ?? seq - 1, ...this.result });
+    this.outbox.close();
   }
 
   private close(): Promise<void> {
@@ -365,62 +339,28 @@ export class Drive {
     return this.closed;
   }
 
-  private async append(records: JournalRecord[], head: RunHead): Promise<JournalRecord[] | undefined> {
-    // What a store says while it is called is of this append; what it says later may be of another's.
-    this.isAppending = true;
-    const appending = this.journal.append(records, head);
-    this.isAppending = false;
-    try {
-      return await appending;
-    } catch (error) {
-      throw hasCode(error, "STORE_UNAVAILABLE") ? withUnrecorded(error, this.unrecorded) : error;
-    }
-  }
-
   private async requestCancel(): Promise<void> {
     await this.section.enter(async () => {
       if (this.result !== undefined || this.failure !== undefined) return;
-      await this.appendFirst(() => (this.state.cancelRequested ? undefined : { kind: "cancel_requested" }));
+      await this.owned.appendFirst(() => (this.state.cancelRequested ? undefined : { kind: "cancel_requested" }));
       this.publish();
     });
     this.rouse();
   }
 
-  /** Appends what anybody may append, given the run as it stands, then applies it. */
-  private async appendFirst(decide: () => Fact | undefined): Promise<void> {
-    for (let fact = decide(); fact !== undefined; fact = decide()) {
-      const record: JournalRecord = { ...fact, at: this.settings.clock.now() };
-      const others = await this.append([record], headOf(this.state, [record]));
-      if (others === undefined) return apply(this.state, record);
-      this.applyOthers(others);
-    }
-  }
-
-  private applyOthers(others: readonly JournalRecord[]): void {
-    for (const record of others) {
-      if (record.kind === "run_taken") {
-        const error = takenOver(this.state.runId);
-        this.failure ??= error;
-        for (const write of this.unrecorded.splice(0)) this.report(write);
-        throw error;
-      }
-      apply(this.state, record);
-    }
-  }
-
   private report(write: LateWrite): void {
-    void reportWrite(this.journal.store, this.state.runId, write, this.settings);
+    void reportWrite(this.owned.journal.store, this.state.runId, write, this.settings);
   }
 
   private noticeNews(): void {
-    if (this.isAppending || this.hasNews) return;
+    if (this.owned.isTelling) return;
     this.hasNews = true;
     this.rouse();
   }
 
-  private async readNews(): Promise<void> {
+  private readNews(): Promise<void> {
     this.hasNews = false;
-    this.applyOthers(await this.journal.news());
+    return this.owned.readNews();
   }
 
   /** Hands on the events of what is durable now. */
@@ -431,7 +371,7 @@ export class Drive {
   /** Something came: whoever waits goes on; when nobody does, it is recorded in the background. */
   private rouse(): void {
     this.pulse.give();
-    if (this.failure !== undefined) return this.reportArrivals();
+    if (this.failure !== undefined || this.hasLeft) return this.reportArrivals();
     if (this.demand > 0 || this.isOver) return;
     this.inBackground(() => this.section.enter(() => this.settle()));
   }
@@ -449,7 +389,11 @@ export class Drive {
   }
 
   private fail(error: unknown): void {
-    this.failure ??= error;
+    if (this.failure === undefined) {
+      this.failure = error;
+      if (hasCode(error, "RUN_TAKEN_OVER")) for (const write of this.owned.unrecorded.splice(0)) this.report(write);
+      void this.close();
+    }
     this.rouse();
   }
 
@@ -461,18 +405,14 @@ export class Drive {
   }
 }
 
-function takenOver(runId: string): ToolweaveError {
-  const message = `Run ${runId} was taken over by another driver. Nothing more is started here.`;
-  return new ToolweaveError("RUN_TAKEN_OVER", message);
-}
-
 function writeOf({ handle, outcome }: Arrival): LateWrite | undefined {
   if (!handle.isWrite || outcome === undefined) return undefined;
   return { path: handle.node.path, attempt: handle.attempt, outcome };
 }
 
 /** What the driver knows and could not make durable: the outcomes of writes. */
-function withUnrecorded(error: unknown, writes: readonly LateWrite[]): ToolweaveError {
+function withUnrecorded(error: unknown, writes: readonly LateWrite[]): unknown {
+  if (!hasCode(error, "STORE_UNAVAILABLE")) return error;
   const unrecorded: JsonValue = JSON.parse(JSON.stringify(writes));
   return new ToolweaveError("STORE_UNAVAILABLE", errorText(error), { details: { unrecorded }, cause: error });
 }

@@ -49,7 +49,16 @@ export class Flight {
 
   /** Whether nothing is in flight, and nothing waits to start. */
   get isIdle(): boolean {
-    return this.handles.size === 0 && this.planned.length === 0 && this.beginnings.length === 0;
+    return this.handles.size === 0 && !this.isToStart;
+  }
+
+  /** Whether something is planned, or may begin. */
+  get isToStart(): boolean {
+    return this.planned.length > 0 || this.beginnings.length > 0;
+  }
+
+  get hasArrivals(): boolean {
+    return this.arrivals.length > 0;
   }
 
   plan(effect: Effect): void {
@@ -91,7 +100,7 @@ export class Flight {
   /** Drops what was planned, and aborts what is in flight. */
   ground(): void {
     this.planned = [];
-    this.beginnings = [];
+    for (const { handle } of this.beginnings.splice(0)) this.release(handle);
     for (const handle of this.handles.values()) handle.abort();
   }
 

@@ -41,6 +41,8 @@ export async function* readRecords(
   for await (const record of store.read(runId, fromSeq)) yield deepFreeze(record);
 }
 
+const maxTries = 10;
+
 /** One writer's view of a run's journal: appends behind what it has seen, and notices what others appended. */
 export class Journal {
   private batches = 0;
@@ -57,26 +59,41 @@ export class Journal {
   /**
    * @returns `undefined` when the records are durable; else the records that others appended, which the writer has now
    *   seen: nothing was written then.
+   * @throws ToolweaveError `STORE_UNAVAILABLE`; `UNKNOWN_RUN` when the run was deleted
    */
   async append(records: JournalRecord[], head: RunHead): Promise<JournalRecord[] | undefined> {
     const batch = `${this.writer}.${++this.batches}`;
     const [first] = records;
     if (first !== undefined) records[0] = { ...first, batch };
-    try {
-      await reachStore(this.runId, () => this.store.append(this.runId, this.seq, records, head));
-    } catch (error) {
-      if (!hasCode(error, "STORE_CONFLICT")) throw error;
-      const others = await this.readOn();
-      // The reply to an append that was made got lost.
-      if (others[0]?.batch === batch) {
-        this.seq += records.length;
-        return undefined;
+    for (let tries = 1; ; tries++) {
+      try {
+        await reachStore(this.runId, () => this.store.append(this.runId, this.seq, records, head));
+        break;
+      } catch (error) {
+        if (!hasCode(error, "STORE_CONFLICT")) throw error;
+        const others = await this.readOn();
+        // The reply to an append that was made got lost.
+        if (others[0]?.batch === batch) break;
+        if (others.length > 0) {
+          this.seq += others.length;
+          return others;
+        }
+        await this.explainConflict(tries, error);
       }
-      this.seq += others.length;
-      return others;
     }
     this.seq += records.length;
     return undefined;
+  }
+
+  /** A conflict with nobody: the run is gone, or the store could not put two appends in an order. */
+  private async explainConflict(tries: number, error: unknown): Promise<void> {
+    const { runId, seq, store } = this;
+    if (seq > 0 && (await reachStore(runId, () => store.head(runId))) === undefined) {
+      throw new ToolweaveError("UNKNOWN_RUN", `Run ${runId} was deleted while it was written to.`);
+    }
+    if (tries < maxTries) return;
+    const message = `The store of run ${runId} refuses appends without saying what came first. Resume the run later.`;
+    throw new ToolweaveError("STORE_UNAVAILABLE", message, { cause: error });
   }
 
   /** What others appended since; it counts as seen. */

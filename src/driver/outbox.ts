@@ -17,6 +17,7 @@ interface Desk {
 export class Outbox {
   private readonly events = new Queue<RunEvent>();
   private readonly asked = new Set<string>();
+  private isClosed = false;
 
   constructor(
     private readonly desk: Desk,
@@ -58,10 +59,16 @@ export class Outbox {
     );
   }
 
+  /** Nothing goes out any more: the last event has. */
+  close(): void {
+    this.isClosed = true;
+  }
+
   /** Sends an event out, past the host. */
   send(event: RunEvent): void {
+    if (this.isClosed) return;
     // What it holds is shared with records and with what follows from them.
-    for (const value of Object.values(event)) deepFreeze(value);
+    deepFreeze(event);
     this.events.push(event);
     try {
       this.settings.observer?.emit(event.type, event);

@@ -10,12 +10,12 @@ import { type JournalRecord, journalVersion } from "../core/record.js";
 import type { RunSettings, RunState } from "../core/state.js";
 import type { RunHead, RunStore } from "../ports/run-store.js";
 import type { Route } from "./call-tool.js";
-import type { OwnedRun } from "./drive.js";
 import { digest, digestOf, documentDigest, snapshotOf } from "./fingerprint.js";
 import { headOf } from "./head.js";
 import { Journal, reachStore } from "./journal.js";
 import { LeaseKeeper } from "./lease.js";
 import type { Settings } from "./options.js";
+import { OwnedRun } from "./owned-run.js";
 import { readKnownRun } from "./read-run.js";
 import { refuseSecrets, scrubber } from "./scrub.js";
 import { listTools, type ToolList } from "./tool-list.js";
@@ -70,7 +70,7 @@ export async function startRun(
     await lease.release();
     throw error;
   });
-  if (others === undefined) return { state, journal, lease, route: routeOf(state, settings, tools) };
+  if (others === undefined) return ownedRun(state, journal, lease, settings, tools);
   await lease.release();
   return undefined;
 }
@@ -120,7 +120,7 @@ export async function takeRun(
       const others = await journal.append([record], headOf(known, [record]));
       if (others === undefined) {
         apply(known, record);
-        return { state: known, journal, lease, route: routeOf(known, settings, tools) };
+        return ownedRun(known, journal, lease, settings, tools);
       }
       for (const other of others) apply(known, other);
     }
@@ -132,6 +132,16 @@ export async function takeRun(
 
 function hasEnded({ status }: RunHead): boolean {
   return status !== "running" && status !== "waiting";
+}
+
+function ownedRun(
+  state: RunState,
+  journal: Journal,
+  lease: LeaseKeeper,
+  settings: Settings,
+  tools: ToolList,
+): OwnedRun {
+  return new OwnedRun(state, journal, lease, routeOf(state, settings, tools), settings.clock);
 }
 
 function driveSettings({ inDoubt, limits }: Settings): RunSettings {

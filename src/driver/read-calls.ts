@@ -1,5 +1,4 @@
 import { handlerInput, tooManyCalls, unknownTool } from "../core/dispatch.js";
-import { isToolweaveError } from "../core/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../core/json.js";
 import { inputMismatch } from "../core/mismatch.js";
 import type { DispatchPlan, HandlerPlan, WorkflowPlan } from "../core/plan.js";
@@ -66,17 +65,12 @@ async function checkCall(
   if (call.error !== undefined) return { error: call.error };
   const handler = plan.handlers.get(call.name);
   if (handler === undefined) return { error: unknownTool(call.name, plan.handlers.keys()) };
-  try {
-    const given = handlerInput(plan, call, context);
-    const validation: Validation = (await schemaOf(handler, known)?.validate(given, known.limits)) ?? { value: given };
-    if ("issues" in validation) return { error: unfit(inputMismatch(`Tool ${call.name}`, validation.issues).message) };
-    const { value } = validation;
-    if (!isJsonObject(value)) return { error: unfit(`Tool ${call.name}: its schema has to give an object.`) };
-    return { handler, input: handler.kind === "tool" ? given : value };
-  } catch (error) {
-    if (!isToolweaveError(error)) throw error;
-    return { error: unfit(error.message) };
-  }
+  const given = handlerInput(plan, call, context);
+  const validation: Validation = (await schemaOf(handler, known)?.validate(given, known.limits)) ?? { value: given };
+  if ("issues" in validation) return { error: unfit(inputMismatch(`Tool ${call.name}`, validation.issues).message) };
+  const { value } = validation;
+  if (!isJsonObject(value)) return { error: unfit(`Tool ${call.name}: its schema has to give an object.`) };
+  return { handler, input: handler.kind === "tool" ? given : value };
 }
 
 function schemaOf(handler: HandlerPlan, { plans, tools }: Known): Validator | undefined {

@@ -30,6 +30,9 @@ export async function reportWrite(
 
 function toldOf(outcome: CallOutcome): Reported["outcome"] | undefined {
   if (outcome.kind === "returned") return { result: outcome.result };
-  if (outcome.kind === "failed") return { error: outcome.error, outcome: outcome.outcome };
+  if (outcome.kind === "unkeepable") return { error: outcome.error, outcome: "applied" };
+  if (outcome.kind === "failed" && outcome.outcome !== "in_doubt") {
+    return { error: outcome.error, outcome: outcome.outcome };
+  }
   return undefined;
 }

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../core/json.js";
-import type { UndoView } from "../core/record.js";
+import type { Masked, UndoView } from "../core/record.js";
 
-/** A write that is about to be made, as the policy sees it. */
-export interface PolicyWrite {
+/** A write that is about to be made, as the policy sees it: unmasked. `masked` says what of `fields` people are not shown. */
+export interface PolicyWrite extends Masked {
   purpose: "step" | "undo" | "fallback";
   runId: string;
   workflow: string;

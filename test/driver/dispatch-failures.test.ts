@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import type { DispatchConfig } from "../../src/core/document.js";
 import { ToolError } from "../../src/core/errors.js";
 import { call, city, dispatch, statusOf } from "./dispatch-harness.js";
@@ -49,6 +50,21 @@ describe("a call that can't be run", () => {
     expect(done.context).toMatchObject({ tool_results_errors: 1, tool_results_all_succeeded: false });
     expect(tool.calls.map(({ inputs }) => inputs)).toEqual([{ place: "Oslo" }]);
     expect(closed.calls).toEqual([]);
+  });
+
+  it("may be one whose schema gives no object", async () => {
+    const tool = read("look", ["x"], { inputSchema: z.object({}).transform(() => "text") });
+    const handler = flow([{ id: "look", tool: "look" }], {
+      name: "odd",
+      input_schema: z.object({}).transform(() => [1]),
+    });
+    const config = { tools: { look: { tool: "look" }, odd: { flow: handler } }, on_error: "ignore" };
+    const done = await dispatch(config, { calls: [call("a", "look"), call("b", "odd")], tools: tool });
+    expect(done.entries.map(({ error }) => error)).toEqual([
+      "Tool look: its schema has to give an object.",
+      "Tool odd: its schema has to give an object.",
+    ]);
+    expect(tool.calls).toEqual([]);
   });
 
   it("keeps every other from starting, unless errors are ignored", async () => {

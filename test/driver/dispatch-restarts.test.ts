@@ -3,7 +3,7 @@ import type { DispatchConfig } from "../../src/core/document.js";
 import { answerQuestion } from "../../src/driver/answer.js";
 import { toolDispatch } from "../../src/driver/dispatch.js";
 import { memoryStore } from "../../src/stores/memory.js";
-import { aborting, call, carried, dispatch, oks, unending } from "./dispatch-harness.js";
+import { aborting, call, carried, oks, unending } from "./dispatch-harness.js";
 import { deferred, flow, journalOf, options, read, rejection, settled, write } from "./harness.js";
 
 describe("a write whose driver was gone", () => {

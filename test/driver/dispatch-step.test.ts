@@ -241,29 +241,6 @@ describe("a tool_dispatch step", () => {
     expect(result.writes).toMatchObject([{ path: "serve[0]", state: "done" }]);
   });
 
-  it("is tried again as a whole, with new keys, once what it did is undone", async () => {
-    const book = write("book");
-    const free = write("free");
-    const flaky = read("flaky", [new Error("once"), "fine"]);
-    const booking = defineWorkflow({
-      name: "booking",
-      steps: [{ id: "book", tool: "book", compensate: { tool: "free" } }],
-    });
-    const { result } = await serve(
-      { tools: { booking: { flow: booking }, flaky: { tool: "flaky" } } },
-      [call("a", "booking"), call("b", "flaky")],
-      { tools: [book, free, flaky] },
-      { retries: 1 },
-    );
-    expect(result.status).toBe("completed");
-    expect(book.calls.map(({ idempotencyKey }) => idempotencyKey)).toEqual([
-      "run-1:serve[0]/book",
-      "run-1:serve#2[0]/book",
-    ]);
-    expect(free.calls).toHaveLength(1);
-    expect(entriesIn(result.output)).toMatchObject([{ success: true }, { success: true, result: "fine" }]);
-  });
-
   it("uses its fallback where all that it did is undone", async () => {
     const refused = read("refused", [new ToolError("closed", { outcome: "refused" })]);
     const other = read("other", ["instead"]);
@@ -280,12 +257,45 @@ describe("a tool_dispatch step", () => {
   it.each<[string, unknown, string]>([
     ["no key of that name", undefined, "UNRESOLVED_REFERENCE"],
     ["no known shape", [{ what: 1 }], "UNKNOWN_CALL_SHAPE"],
+    ["null in their place", null, "UNKNOWN_CALL_SHAPE"],
     ["two calls of one id", [call("a", "look", { n: 1 }), call("a", "look", { n: 2 })], "DUPLICATE_CALL_ID"],
   ])("fails where the calls have %s", async (_name, turn, code) => {
     const look = read("look");
     const { result } = await serve({ tools: { look: { tool: "look" } } }, turn, { tools: look }, { retries: 3 });
     expect(result.error).toMatchObject({ code, stepId: "serve" });
     expect(look.calls).toEqual([]);
+  });
+
+  it("needs to be told where its calls are", async () => {
+    const workflow = flow([{ id: "serve", tool_dispatch: { tools: {} } }]);
+    const { result } = await run(workflow, { input: { turn: [] } });
+    expect(result.error).toMatchObject({
+      code: "UNRESOLVED_REFERENCE",
+      message: expect.stringContaining("source_key"),
+    });
+  });
+
+  it("tells under ignore what of a failed child could not be undone, and of no other", async () => {
+    const tools = [
+      write("book"),
+      write("free", [new ToolError("locked", { outcome: "refused" })]),
+      read("bad", [new Error("stop")]),
+    ];
+    const trip = defineWorkflow({
+      name: "trip-child",
+      steps: [
+        { id: "book", tool: "book", compensate: { tool: "free" } },
+        { id: "bad", tool: "bad" },
+      ],
+    });
+    const turn = [call("a", "trip"), call("b", "bad"), call("c", "trip")];
+    const { result } = await serve(
+      { on_error: "ignore", tools: { trip: { flow: trip }, bad: { tool: "bad" } } },
+      turn,
+      { tools },
+    );
+    const failed = "bad: stop; book: locked";
+    expect(entriesIn(result.output)).toMatchObject([{ error: failed }, { error: "bad: stop" }, { error: failed }]);
   });
 
   it("is one step among others: its calls can come from one, its messages go to another", async () => {

@@ -4,7 +4,7 @@ import { answerQuestion } from "../../src/driver/answer.js";
 import { type ToolDispatchResult, toolDispatch } from "../../src/driver/dispatch.js";
 import type { PolicyWrite } from "../../src/ports/policy.js";
 import { memoryStore } from "../../src/stores/memory.js";
-import { aborting, approve, call, carried, dispatch, oks } from "./dispatch-harness.js";
+import { aborting, approve, call, carried, oks } from "./dispatch-harness.js";
 import { deferred, flow, journalOf, options, read, rejection, write } from "./harness.js";
 
 const reject = { decision: "reject", by: "bo" };
@@ -87,6 +87,18 @@ describe("a dispatch that waits for people", () => {
     expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     await next();
     expect(erase.calls.map(({ idempotencyKey }) => idempotencyKey)).toEqual(["run-1[0]:erase"]);
+  });
+
+  it("may be begun twice at once on a store without leases: the later one carries it on", async () => {
+    const { erase, post, look } = tools();
+    const bare = { ...memoryStore(), lease: undefined };
+    const { next } = carried(config, { calls: calls.slice(0, 1), tools: [erase, post, look] });
+    const both = await Promise.allSettled([next({ store: bare }), next({ store: bare })]);
+    const results = both.flatMap((each) => (each.status === "fulfilled" ? [each.value.status] : [each.reason.code]));
+    expect(results).toContain("waiting");
+    await answerQuestion(bare, "run-1[0]", "erase?1", approve);
+    expect((await next({ store: bare })).status).toBe("completed");
+    expect(erase.calls).toHaveLength(1);
   });
 
   it("takes no answer to what was never asked", async () => {

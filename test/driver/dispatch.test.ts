@@ -149,6 +149,44 @@ describe("the result of a handler", () => {
   });
 });
 
+describe("a configuration", () => {
+  it("is read anew where it was changed since", async () => {
+    const [look, tools] = [read("look"), { look: { tool: "look" }, city }];
+    const config: { tools: DispatchConfig["tools"]; max_calls?: number } = { tools };
+    const given = { calls: [call("a", "look"), call("b", "look")], tools: look };
+    const errors = async () =>
+      (await dispatch(config, { ...given, runId: crypto.randomUUID() })).context.tool_results_errors;
+    expect([await errors(), await errors()]).toEqual([0, 0]);
+    config.max_calls = 1;
+    expect(await errors()).toBe(2);
+    config.max_calls = 2;
+    expect(await errors()).toBe(0);
+    config.tools = { city };
+    expect(await errors()).toBe(2);
+    config.tools = { other: { tool: "look" } };
+    expect(await errors()).toBe(2);
+  });
+
+  it("may call a tool by a name that no step could have", async () => {
+    const look = read("a tool/of its own", ["seen"]);
+    const done = await dispatch(
+      { tools: { look: { tool: "a tool/of its own" } } },
+      { calls: [call("a", "look")], tools: look },
+    );
+    expect(done.entries[0]).toMatchObject({ success: true, flow: "a tool/of its own", result: "seen" });
+  });
+
+  it("may name workflows that are given, and call them by tools of other names", async () => {
+    const config = { tools: { where: { flow: "city", input: city.input } } };
+    const done = await dispatch(config, {
+      calls: [call("a", "where", { city: "Oslo" })],
+      tools: read("look"),
+      workflows: city.flow,
+    });
+    expect(done.entries[0]).toMatchObject({ success: true, name: "where", flow: "city" });
+  });
+});
+
 describe("the order of calls", () => {
   it("is that of the turn, with at most max_concurrent at a time", async () => {
     let running = 0;

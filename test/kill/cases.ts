@@ -10,6 +10,7 @@ function undisturbed(shape: Shape): Case {
     kills: [],
     how: {
       takeOver: true,
+      leases: "lasting",
       inDoubt: "ask",
       asks: shape.asks ? "all" : "nothing",
       notApplied: "retry",
@@ -41,7 +42,7 @@ export function caseNamed(name: string, seed: number): Case {
     ...(shape.isCancelled && { cancelAfterMs: random.below(80) }),
     how: {
       takeOver,
-      ...(takeOver ? {} : { leaseMs: 150 }),
+      leases: takeOver ? "lasting" : "short",
       inDoubt: random.pick("ask", "ask", "fail"),
       asks: shape.asks ? random.pick("steps", "all") : "nothing",
       notApplied: random.pick("retry", "retry", "not_applied"),

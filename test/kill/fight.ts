@@ -48,7 +48,7 @@ export async function fight(stage: Stage, given: Fight, seed: number): Promise<{
     kind: "drive",
     shape: shape.name,
     takeOver: false,
-    leaseMs: 150,
+    leases: "short",
     inDoubt: "ask",
     asks: "nothing",
     notApplied: "retry",
@@ -64,8 +64,7 @@ export async function fight(stage: Stage, given: Fight, seed: number): Promise<{
   if (first.kind === "killed") played.kills += 1;
   const results: RunResult[] = [];
 
-  // Whoever drives a run holds it by a lease of the usual length.
-  const { leaseMs: _, ...lasting } = how;
+  const lasting: DriveJob = { ...how, leases: "lasting" };
 
   async function join(): Promise<void> {
     for (let time = 0; time < 10_000; time++) {

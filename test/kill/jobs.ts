@@ -23,8 +23,8 @@ export interface DriveJob {
   readonly shape: string;
   /** Whether to take the run from a driver that may still hold its lease. */
   readonly takeOver: boolean;
-  /** How long leases last, instead of their usual time. */
-  readonly leaseMs?: number;
+  /** `"lasting"`: leases as long as they usually are. `"short"`: those of a process that was killed run out at once. */
+  readonly leases: "lasting" | "short";
   readonly inDoubt: "ask" | "fail";
   /** About which writes a person is asked. */
   readonly asks: "nothing" | "steps" | "all";

@@ -53,12 +53,13 @@ async function perform(job: Job): Promise<Reply> {
 
 async function drive(job: DriveJob & { runId: string }, points: Points, through: RunStore): Promise<RunResult> {
   const { workflow, workflows, input } = shapeNamed(job.shape);
-  const { runId, takeOver, inDoubt, leaseMs } = job;
-  const leased = leaseMs === undefined ? through : hasty(through, leaseMs);
+  const { runId, takeOver, inDoubt } = job;
+  const isKnown = (await store.head(runId)) !== undefined;
+  // Nothing can be taken over of a run that a process died over before it had begun it.
+  const leased = isKnown && job.leases === "lasting" ? through : hasty(through, 150);
   const policy: Policy = ({ purpose }) =>
     job.asks === "all" || (job.asks === "steps" && purpose !== "undo") ? "ask" : "approve";
   const options = { tools: tools(job, points), workflows, policy, inDoubt };
-  const isKnown = (await leased.head(runId)) !== undefined;
   const stream = isKnown
     ? resumeRun(leased, runId, { ...options, takeOver })
     : runWorkflow(workflow, { ...options, store: leased, input, runId });

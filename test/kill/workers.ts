@@ -40,13 +40,15 @@ export async function buildPrograms(): Promise<Programs> {
 }
 
 export async function startLedger(programs: Programs): Promise<{ ledger: Ledger; stop(): void }> {
-  const child = fork(programs.ledger);
+  const child = fork(programs.ledger, { execArgv: [] });
   const [address]: AddressInfo[] = await once(child, "message");
   if (address === undefined) throw new Error("The ledger said no port.");
   return { ledger: new Ledger(address.port), stop: () => child.disconnect() };
 }
 
 export type Came = Reply | { readonly kind: "killed" };
+
+const longestJobMs = 60_000;
 
 /** A process that takes jobs, one at a time. */
 class Worker {
@@ -57,7 +59,11 @@ class Worker {
   private complaint = "";
 
   constructor(program: string, setup: WorkerSetup) {
-    this.child = fork(program, [JSON.stringify(setup)], { stdio: ["ignore", "ignore", "pipe", "ipc"] });
+    this.child = fork(program, [JSON.stringify(setup)], {
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+      // Not those of whoever starts it: it is plain JavaScript.
+      execArgv: [],
+    });
     this.ready = once(this.child, "message").then(() => {
       this.child.on("message", (reply: Reply) => this.take(reply));
     });
@@ -82,9 +88,16 @@ class Worker {
       this.take = resolve;
     });
     this.child.send(job);
-    const timer = killAfterMs === undefined ? undefined : setTimeout(() => this.kill(), killAfterMs);
+    const timers = [
+      setTimeout(() => {
+        const message = `A worker did not end its job in ${longestJobMs} ms.`;
+        this.take({ kind: "error", code: "WORKER_HANGS", message, points: 0 });
+        this.kill();
+      }, longestJobMs),
+    ];
+    if (killAfterMs !== undefined) timers.push(setTimeout(() => this.kill(), killAfterMs));
     await came;
-    clearTimeout(timer);
+    for (const timer of timers) clearTimeout(timer);
     return came;
   }
 

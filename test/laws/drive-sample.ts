@@ -1,6 +1,7 @@
+import { isToolweaveError } from "../../src/core/errors.js";
 import type { JournalRecord } from "../../src/core/record.js";
 import type { RunResult } from "../../src/core/result.js";
-import type { RunEvent } from "../../src/driver/options.js";
+import type { QuestionEvent, RunEvent } from "../../src/driver/options.js";
 import { resumeRun, runWorkflow } from "../../src/driver/run.js";
 import type { RunStream } from "../../src/driver/stream.js";
 import type { RunStore } from "../../src/ports/run-store.js";
@@ -73,8 +74,15 @@ export async function attend(
     if (turn === undefined || turn.done) return turn?.value;
     const event = turn.value;
     await look(event, index);
-    if (event.type === "question") await Promise.race([event.answer(answerTo(event, world)), life.death]);
+    if (event.type === "question") await Promise.race([reply(event, world), life.death]);
   }
+}
+
+/** Answers a question, unless what it asks was settled meanwhile. */
+async function reply(event: QuestionEvent, world: World): Promise<void> {
+  await event.answer(answerTo(event, world)).catch((error) => {
+    if (!isToolweaveError(error) || error.code !== "QUESTION_CLOSED") throw error;
+  });
 }
 
 /** Carries a run on in a process that nothing happens to. */

@@ -109,7 +109,7 @@ function callView(call: Call): unknown {
     reply: reply && [reply.question.id, reply.answer, reply.at],
     approval: approval && [approval.question.id, approval.answer],
     idempotent,
-    doubt,
+    doubt: doubt && [doubt, call.doubtFrom],
     interrupted,
     stopped: call.stopped,
     aborted: call.aborted,

@@ -27,7 +27,7 @@ export function repeat(plan: RepeatPlan): Container {
       const { started } = childrenOf(step);
       const result = resultAt(step, started - 1);
       if (isDone(step, plan, result)) return {};
-      if (!isJsonObject(result) || own(result, "state") === undefined) {
+      if (own(result, "state") === undefined) {
         throw new ToolweaveError("INVALID_TURN", `Turn ${started} has to give the next state as its property "state".`);
       }
       if (started < plan.maxIterations) return { kind: "turned", path: step.path, index: started };
@@ -39,7 +39,7 @@ export function repeat(plan: RepeatPlan): Container {
     result(step) {
       const { started } = childrenOf(step);
       const result = resultAt(step, started - 1);
-      const state = (isJsonObject(result) ? own(result, "state") : undefined) ?? stateOf(step, plan, started - 1);
+      const state = own(result, "state") ?? stateOf(step, plan, started - 1);
       return Object.freeze({ state, iterations: started, result });
     },
   };
@@ -47,7 +47,7 @@ export function repeat(plan: RepeatPlan): Container {
 
 function isDone(step: Step, plan: RepeatPlan, result: JsonValue): boolean {
   if (plan.until !== undefined) return evaluateCondition(plan.until, { ...scopeOf(step.flow), result });
-  const done = isJsonObject(result) ? own(result, "done") : undefined;
+  const done = own(result, "done");
   if (typeof done === "boolean") return done;
   const expected = 'has to give { "done": true or false, "state": … }, or the step a condition "until"';
   throw new ToolweaveError("INVALID_TURN", `Turn ${childrenOf(step).started} ${expected}.`);
@@ -57,12 +57,12 @@ function turnState(step: Step, plan: RepeatPlan, index: number): JsonObject {
   return { state: stateOf(step, plan, index), iteration: index + 1 };
 }
 
+/** The state that a turn begins with: what the one before gave. */
 function stateOf(step: Step, plan: RepeatPlan, index: number): JsonValue {
-  if (index === 0) return resolveCompiled(plan.state, scopeOf(step.flow));
-  const result = resultAt(step, index - 1);
-  return (isJsonObject(result) ? own(result, "state") : undefined) ?? null;
+  const given = index === 0 ? undefined : own(resultAt(step, index - 1), "state");
+  return given ?? resolveCompiled(plan.state, scopeOf(step.flow));
 }
 
-function own(object: JsonObject, key: string): JsonValue | undefined {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
+function own(value: JsonValue, key: string): JsonValue | undefined {
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }

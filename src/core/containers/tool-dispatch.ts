@@ -15,17 +15,21 @@ export function toolDispatch(plan: DispatchPlan): Container {
     letsChildrenFail: plan.ignoreErrors,
     awaitsChildren: true,
     open(step) {
+      const { sourceKey: key } = plan;
       const context = contextOf(step.flow);
-      const key = plan.sourceKey ?? "";
-      if (Object.hasOwn(context, key)) return { kind: "read_calls", node: step, raw: context[key] ?? null, context };
-      throw new ToolweaveError("UNRESOLVED_REFERENCE", `The context has no key "${key}" that holds the calls.`);
+      if (key !== undefined && Object.hasOwn(context, key)) {
+        return { kind: "read_calls", node: step, raw: context[key] ?? null, context };
+      }
+      const why =
+        key === undefined ? "The dispatch has no source_key" : `The context has no key ${JSON.stringify(key)}`;
+      throw new ToolweaveError("UNRESOLVED_REFERENCE", `${why}: it is where the calls stand.`);
     },
     allowed: (children) => children.count,
     child(state, step, index) {
-      const handler = plan.handlers.get(callAt(step, index).name);
       const path = `${attemptPath(step)}[${index}]`;
+      const handler = plan.handlers.get(callAt(step, index).name);
       if (handler?.kind === "flow") return newFlow(`${path}/`, planNamed(state, handler.workflow), step, index);
-      return newCall(path, "step", step, step.plan.id, handler?.tool ?? "", { index });
+      return newCall(path, "step", step, step.plan.id, handler?.tool, { index });
     },
     input: (step, flow) => input(step, flow.index),
     callInput: input,
