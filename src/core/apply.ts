@@ -5,6 +5,7 @@ import { containerOf } from "./containers/index.js";
 import { type ErrorData, ToolweaveError } from "./errors.js";
 import { emit, emitQuestion, isoTime } from "./event.js";
 import type { JsonObject, JsonValue } from "./json.js";
+import type { StepPlan } from "./plan.js";
 import { maskAt } from "./mask.js";
 import { inputView } from "./question-view.js";
 import type {
@@ -23,7 +24,7 @@ import type {
   WriteIntended,
 } from "./record.js";
 import { mayFallBack } from "./retry.js";
-import { abortBelow, childEnded, childFailed, failScope, stepEnded, stepFailed } from "./scope.js";
+import { abortBelow, childEnded, childFailed, failScope, release, stepEnded, stepFailed } from "./scope.js";
 import { compensationOf, stepOf } from "./settle.js";
 import {
   type Call,
@@ -34,7 +35,7 @@ import {
   type RunState,
   type Step,
   type Timer,
-  type WriteEntry,
+  type WriteState,
 } from "./state.js";
 import { attach, clearTimer, closeQuestion, drop, setTimer } from "./tree.js";
 import { markUndo, nextUndo, undoFailed } from "./undo.js";
@@ -48,7 +49,8 @@ import { markUndo, nextUndo, undoFailed } from "./undo.js";
  * 3. A record for something that is no longer there changes nothing.
  */
 export function apply(state: RunState, record: JournalRecord): void {
-  state.updatedAt = record.at;
+  // Others' clocks may be behind: time never goes back.
+  state.updatedAt = Math.max(state.updatedAt, record.at);
   applyFact(state, record);
   if (state.clocks.size > 0) updateClocks(state);
   state.seq++;
@@ -279,9 +281,8 @@ function replied(state: RunState, record: QuestionAnswered | QuestionExpired): v
 }
 
 function intended(state: RunState, call: Call, record: WriteIntended): void {
-  const byPerson = call.reply?.question.kind === "in_doubt";
   // A person who has the write made again vouches for it; an idempotent tool settles the doubt itself.
-  if (byPerson && !record.idempotent) call.doubt = undefined;
+  call.vouched = call.reply?.question.kind === "in_doubt" && !record.idempotent;
   call.phase = "intended";
   call.attempt = record.attempt;
   call.inputs = record.inputs;
@@ -292,7 +293,7 @@ function intended(state: RunState, call: Call, record: WriteIntended): void {
   call.reply = undefined;
   state.intended.add(call);
   if (call.entry === undefined) {
-    recordWrite(state, call, record);
+    decideWrite(state, call, record, "in_doubt");
     return emit(state, call, "started");
   }
   const { tool, decision } = record;
@@ -301,45 +302,42 @@ function intended(state: RunState, call: Call, record: WriteIntended): void {
     write.state = "undo_in_doubt";
     write.undo = { tool, fields, decidedBy: decision.by, decidedAt: decision.at };
   }
-  call.clock ??= startClock(state, call, call.entry.plan?.timeoutMs ?? 60_000);
   emit(state, call, "undoing");
 }
 
 function withheld(state: RunState, call: Call): void {
   state.intended.delete(call);
-  call.phase = "ready";
-  if (call.write !== undefined) call.write.state = call.doubt === undefined ? "failed" : "in_doubt";
-  if (call.stopped) drop(state, call);
-  else queue(state, call);
+  call.phase = call.stopped && call.doubt !== undefined ? "doubted" : "ready";
+  call.vouched = false;
+  notApplied(call);
+  if (!call.stopped || call.phase === "doubted") return queue(state, call);
+  drop(state, call);
+  release(state, call.owner);
 }
 
-function recordWrite(state: RunState, call: Call, record: WriteIntended): void {
-  if (call.write === undefined) {
-    call.write = newWrite(call, record);
-    addWrite(state, call.write);
-  }
-  call.write.state = "in_doubt";
+/** The attempt that was intended came to nothing: the write stands as it did before. */
+function notApplied(call: Call): void {
+  if (call.entry !== undefined) markUndo(call.entry, call.doubt === undefined ? "done" : "undo_in_doubt");
+  else if (call.write !== undefined) call.write.state = call.doubt === undefined ? "failed" : "in_doubt";
 }
 
-function newWrite(
+/** Says in `writes` what was decided last, whoever decided before. */
+function decideWrite(
+  state: RunState,
   call: Call,
   { tool, inputs, masked, decision }: Pick<WriteIntended, "tool" | "inputs" | "masked" | "decision">,
-): WriteEntry {
-  const entry: WriteEntry = {
-    stepId: call.stepId,
-    path: call.path,
-    tool,
-    fields: maskAt(inputs, masked),
-    decidedAt: decision.at,
-    state: "in_doubt",
-  };
-  if (decision.by !== undefined) entry.decidedBy = decision.by;
-  return entry;
-}
-
-function addWrite(state: RunState, write: WriteEntry): void {
-  state.writesTotal++;
-  if (state.writes.length < state.settings.maxWrites) state.writes.push(write);
+  writeState: WriteState,
+): void {
+  const { stepId, path } = call;
+  const decided = { tool, fields: maskAt(inputs, masked), decidedBy: decision.by, decidedAt: decision.at };
+  if (call.write === undefined) {
+    call.write = { stepId, path, ...decided, state: writeState };
+    state.writesTotal++;
+    if (state.writes.length < state.settings.maxWrites) state.writes.push(call.write);
+  } else {
+    Object.assign(call.write, decided, { state: writeState });
+  }
+  if (decision.by === undefined) delete call.write.decidedBy;
 }
 
 function completed(state: RunState, node: Node, record: Completed): void {
@@ -419,7 +417,7 @@ function retried(state: RunState, node: Node, record: Retried): void {
       call.doubt ??= error;
     } else {
       call.doubt = undefined;
-      if (call.write !== undefined) call.write.state = "failed";
+      notApplied(call);
     }
     call.attempt = attempt;
     call.phase = "backoff";
@@ -432,7 +430,17 @@ function retried(state: RunState, node: Node, record: Retried): void {
     node.phase = "backoff";
     node.failing = undefined;
     node.children = undefined;
+    forgetResults(node.plan, node.flow);
     setTimer(state, node, "backoff", delayMs);
+  }
+}
+
+/** What the steps of a parallel gave in an attempt that failed is undone, and not to be read. */
+function forgetResults({ action }: StepPlan, flow: Flow): void {
+  if (action.kind !== "parallel") return;
+  for (const inner of action.steps) {
+    flow.results.delete(inner.id);
+    forgetResults(inner, flow);
   }
 }
 
@@ -451,7 +459,7 @@ function undoCallFailed(state: RunState, call: Call, record: Failed): void {
   if (entry === undefined) return;
   const { error, outcome } = record;
   if (outcome === "in_doubt") undoFailed(state, owner, entry, "undo_in_doubt", "in_doubt", error);
-  else undoFailed(state, owner, entry, "undo_failed", outcome === "refused" ? "rejected" : "failed", error);
+  else undoFailed(state, owner, entry, "undo_failed", outcome === "refused" && error.code !== "QUESTION_EXPIRED" ? "rejected" : "failed", error);
   emit(state, call, "undo_failed", { error });
   drop(state, call);
   nextUndo(state, owner);
@@ -461,8 +469,7 @@ function callFailed(state: RunState, call: Call, record: Failed): void {
   const step = stepOf(call);
   state.intended.delete(call);
   if (record.rejected !== undefined) {
-    if (call.write === undefined) addWrite(state, (call.write = newWrite(call, record.rejected)));
-    call.write.state = "rejected";
+    decideWrite(state, call, record.rejected, "rejected");
   } else if (call.write !== undefined) {
     const states = { applied: "done", in_doubt: "in_doubt", not_applied: "failed", refused: "failed" } as const;
     call.write.state = states[record.outcome];
@@ -484,9 +491,11 @@ function finish(state: RunState, step: Step, record: Failed, call?: Call): void 
     step.phase = "recovering";
     step.failing = undefined;
     step.children = undefined;
+    forgetResults(step.plan, step.flow);
     step.failure = record.error;
     step.fallback = newCall(`${step.path}~fallback`, "fallback", step, step.plan.id, step.plan.fallback.tool);
     attach(state, step.fallback);
+    if (step.plan.timeoutMs !== undefined) step.fallback.clock = startClock(state, step.fallback, step.plan.timeoutMs);
     return queue(state, step.fallback);
   }
   const error = step.failure ?? record.error;

@@ -72,6 +72,12 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number];
 
+const codes: ReadonlySet<unknown> = new Set(errorCodes);
+
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return codes.has(value);
+}
+
 /** Where in a document or a run an error belongs. */
 export interface ErrorPlace {
   /** The id of the step. */

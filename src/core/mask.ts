@@ -11,9 +11,19 @@ export const mask = "[masked]";
 
 /** What a schema keeps of a value from people, to be spread into what holds the value: most keep nothing. */
 export function maskedBy(schema: JsonSchema | undefined, value: JsonValue): Masked {
-  if (schema === undefined) return {};
+  if (schema === undefined || !mayMark(schema)) return {};
   const masked = secretPointers(schema, value);
   return masked.length === 0 ? {} : { masked };
+}
+
+const marking = new WeakMap<object, boolean>();
+
+/** Whether a schema may mark anything at all, looked up once: most do not, and then no value has to be walked. */
+function mayMark(schema: JsonSchema): boolean {
+  if (typeof schema === "boolean") return false;
+  const known = marking.get(schema) ?? /"writeOnly":true|"format":"password"/.test(JSON.stringify(schema));
+  marking.set(schema, known);
+  return known;
 }
 
 /** The value as people see it. An object that is kept from them as a whole still shows its keys. */

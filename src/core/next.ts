@@ -158,7 +158,7 @@ function decideCall(state: RunState, call: Call): Fact | Effect | undefined {
   }
   switch (call.phase) {
     case "ready":
-      return call.stopped ? undefined : orFailed(call, call.stepId, () => start(state, call));
+      return call.stopped ? undefined : startOrFail(state, call);
     case "answered":
       return answered(call);
     case "doubted":
@@ -176,6 +176,15 @@ function decideCall(state: RunState, call: Call): Fact | Effect | undefined {
   }
 }
 
+/** A call that can't be started has failed as one that was made and was not applied: what was in doubt stays so. */
+function startOrFail(state: RunState, call: Call): Fact | Effect | undefined {
+  try {
+    return start(state, call);
+  } catch (error) {
+    return settleCall(call, { kind: "failed", outcome: "not_applied", error: dataOf(error, call.stepId, call.path) });
+  }
+}
+
 function outOfTime(call: Call): Fact {
   const error: ErrorData = { code: "TIMED_OUT", message: "The step did not end within its timeout_ms." };
   return settleCall(call, { kind: "failed", outcome: "not_applied", error });
@@ -183,7 +192,7 @@ function outOfTime(call: Call): Fact {
 
 function start(state: RunState, call: Call): Fact | Effect | undefined {
   if (call.timedOut) return outOfTime(call);
-  if (isOverLimit(state) && call.purpose !== "undo") throw limitReached(state);
+  if (isOverLimit(state) && call.purpose !== "undo" && call.doubt === undefined) throw limitReached(state);
   if (call.tool !== undefined) {
     call.inputs ??= inputsOf(call);
     return { kind: "call_tool", node: call, tool: call.tool, inputs: call.inputs, attempt: call.attempt };
@@ -238,7 +247,9 @@ function answered(call: Call): Fact | Effect | undefined {
     case "in_doubt":
       return "decision" in answer ? doubtAnswered(call, answer) : undefined;
     case "approval": {
-      if (!("decision" in answer) || answer.decision !== "reject") return sendApproved(call);
+      if (!("decision" in answer) || answer.decision !== "reject") {
+        return call.timedOut ? outOfTime(call) : sendApproved(call);
+      }
       const { by, note: reason } = answer;
       const decision = { by, at, reason, questionId: question.id };
       const { tool, fields: inputs, masked } = question;

@@ -1,18 +1,10 @@
 import { z } from "zod";
 import { ToolweaveError } from "./errors.js";
-import { canonicalJson, type JsonLimits, type JsonObject, type JsonValue, normalizeJson } from "./json.js";
+import { canonicalJson, type JsonLimits, type JsonValue, normalizeJson } from "./json.js";
 import { holdsMask, mask } from "./mask.js";
 import type { AskPlan } from "./plan.js";
 import { answerView, editedFields } from "./question-view.js";
-import type {
-  Answer,
-  ApprovalAnswer,
-  ApprovalQuestion,
-  DoubtQuestionBody,
-  InputQuestionBody,
-  Question,
-  UndoView,
-} from "./record.js";
+import type { Answer, ApprovalAnswer, DoubtQuestionBody, InputQuestionBody, Question, UndoView } from "./record.js";
 import { compileSchema, type Issue } from "./schema.js";
 import { compensationOf, stepOf } from "./settle.js";
 import type { Call, RunState } from "./state.js";

@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorData, FailureOutcome } from "./errors.js";
+import { type ErrorCode, type ErrorData, type FailureOutcome, isErrorCode } from "./errors.js";
 import type { Doubted, Failed, Retried } from "./record.js";
 import type { Call, Step } from "./state.js";
 
@@ -22,13 +22,14 @@ const hopeless: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "RESULT_TOO_LARGE",
   "CANCELLED",
   "LIMIT_REACHED",
-  "TIMED_OUT",
   "QUESTION_EXPIRED",
   "INVALID_ITEMS",
   "SECRET_IN_DATA",
   "UNKNOWN_CALL_SHAPE",
   "DUPLICATE_CALL_ID",
   "TOO_MANY_CALLS",
+  "INVALID_CALL",
+  "INVALID_ARGUMENTS",
   "CODE_REQUIRED",
 ]);
 
@@ -40,7 +41,7 @@ const hopeless: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  * 3. Nothing is tried again below a scope that fails, or once the time is used up.
  */
 export function afterFailure(call: Call, failure: Failure): Retried | Doubted | Failed {
-  const inDoubt = failure.outcome === "in_doubt" || (call.doubt !== undefined && failure.settles !== true);
+  const inDoubt = failure.outcome === "in_doubt" || (call.doubt !== undefined && !call.vouched && failure.settles !== true);
   const outcome = inDoubt ? "in_doubt" : failure.outcome;
   const error = call.timedOut ? timedOut(failure.error) : failure.error;
   const { path } = call;
@@ -55,14 +56,14 @@ export function afterFailure(call: Call, failure: Failure): Retried | Doubted | 
     const delayMs = retryDelay(call.attempt, failure.retryAfterMs);
     return { kind: "retried", path, attempt: call.attempt + 1, delayMs, error, outcome };
   }
-  if (inDoubt) return { kind: "doubted", path, error: call.doubt ?? error };
+  if (inDoubt) return { kind: "doubted", path, error: (call.vouched ? undefined : call.doubt) ?? error };
   return { kind: "failed", path, error, outcome };
 }
 
 /** What follows a failed and undone attempt of a container; it may be tried again only when it left nothing behind. */
 export function afterUndo(step: Step, error: ErrorData): Retried | Failed {
   const { path, attempt } = step;
-  const { code } = causeOf(step, error);
+  const code = rootCode(error);
   const again = attempt <= step.plan.retries && !step.residue && !step.stopped && !step.timedOut && !hopeless.has(code);
   if (!again) return { kind: "failed", path, error, outcome: "not_applied" };
   const delayMs = retryDelay(attempt);
@@ -72,15 +73,20 @@ export function afterUndo(step: Step, error: ErrorData): Retried | Failed {
 /** Whether a step that failed for good may use its fallback: it surely had no effect, and nobody said no. */
 export function mayFallBack(step: Step, failed: Failed): boolean {
   if (step.plan.fallback === undefined || step.stopped || step.residue || step.phase === "recovering") return false;
-  const { code } = causeOf(step, failed.error);
+  const code = rootCode(failed.error);
   if (code === "REJECTED" || code === "CANCELLED" || code === "LIMIT_REACHED") return false;
   if (code === "RESULT_NOT_JSON" || code === "RESULT_TOO_LARGE") return false;
   return failed.outcome === "not_applied" || failed.outcome === "refused";
 }
 
-/** A dispatch fails with an error of its own; what may follow is decided by that of the call that failed it. */
-function causeOf(step: Step, error: ErrorData): Pick<ErrorData, "code"> {
-  return step.children?.failure ?? error;
+/** A dispatch fails with an error of its own; what may follow, at every level above, is decided by the call that failed it. */
+function rootCode(error: ErrorData): ErrorCode {
+  let { code, cause } = error;
+  while (code === "DISPATCH_FAILED" && isErrorCode(cause?.code)) {
+    code = cause.code;
+    cause = cause.cause;
+  }
+  return code;
 }
 
 function retriesOf(call: Call): number {

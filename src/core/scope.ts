@@ -66,7 +66,7 @@ export function childFailed(
   drop(state, child);
   if (child.stopped) return release(state, step);
   children.outcomes[child.index] = result === undefined ? { error } : { result, error };
-  if (container?.letsChildrenFail) return goOn(state, step);
+  if (container?.letsChildrenFail && error.code !== "LIMIT_REACHED") return goOn(state, step);
   if (container?.awaitsChildren !== true) return failScope(state, step, error);
   children.failure ??= error;
   goOn(state, step);
@@ -85,7 +85,7 @@ export function failScope(
   error: ErrorData,
   { status = "failed", abort = false }: { status?: Failing["status"]; abort?: boolean } = {},
 ): void {
-  if (scope.failing !== undefined) return;
+  if (scope.failing !== undefined) return abort && !scope.failing.undoing ? abortBelow(state, scope) : undefined;
   scope.failing = { error, status, undoing: false, call: undefined };
   stopBelow(state, scope, abort);
   if (!hasLive(scope)) beginUndo(state, scope);
@@ -140,7 +140,7 @@ function stopCall(state: RunState, call: Call, abort: boolean): void {
     closeQuestion(state, call, { state: "withdrawn" });
     queue(state, call);
   } else {
-    if (call.announced || call.phase === "sleeping") emit(state, call, "stopped");
+    if (call.announced || call.phase === "sleeping" || call.phase === "backoff") emit(state, call, "stopped");
     state.stops++;
     drop(state, call);
   }

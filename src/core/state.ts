@@ -198,6 +198,8 @@ export interface Call extends NodeBase {
   doubt: ErrorData | undefined;
   /** The first attempt that is in doubt, where one is. */
   doubtFrom: number;
+  /** Whether a person had the write made again: what was in doubt before no longer counts. */
+  vouched: boolean;
   /** Whether a restart, not an answer of the tool, left the write in doubt. */
   interrupted: boolean;
   aborted: boolean;
@@ -384,6 +386,7 @@ export function newCall(
     idempotent: false,
     doubt: undefined,
     doubtFrom: 0,
+    vouched: false,
     interrupted: false,
     aborted: false,
     timedOut: false,

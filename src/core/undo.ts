@@ -1,4 +1,5 @@
 import type { ErrorData } from "./errors.js";
+import { startClock } from "./clock.js";
 import { emit } from "./event.js";
 import {
   newCall,
@@ -39,6 +40,7 @@ export function nextUndo(state: RunState, scope: Scope): void {
     }
     const call = newCall(undoPath, "undo", scope, stepId, plan.tool, { entry });
     call.inputs = undo.inputs;
+    call.clock = startClock(state, call, plan.timeoutMs);
     if (scope.failing !== undefined) scope.failing.call = call;
     attach(state, call);
     return queue(state, call);

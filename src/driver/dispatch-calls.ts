@@ -42,7 +42,7 @@ const notStarted: Standing = { kind: "not_started" };
  *
  * 1. A run that is stored goes on whatever becomes of the others; what it came to is never asked for again.
  * 2. Calls start in call order, and only while fewer than `maxConcurrent` run or wait.
- * 3. Under `fail_fast` none starts once one has failed; none at all where the set has a call that can't be run.
+ * 3. Under `fail_fast` none starts once one has failed, and one that can't be run has failed from the start.
  * 4. A cancelled set starts the rest all the same: each is cancelled before it does anything, and that is recorded.
  *
  * @throws ToolweaveError once nothing is in flight any more: `RUN_CONFLICT`, `RUN_BUSY`, `RUN_TAKEN_OVER`,
@@ -53,18 +53,16 @@ export async function runCalls(set: CallSet, settings: Settings): Promise<readon
   const { signal, stop } = settings;
   const standings = await standingsBefore(set);
   const begun = standings.flatMap(({ kind }, index) => (kind === "waits" ? [index] : []));
-  let isRefused = false;
   set.checked.forEach(({ error }, index) => {
-    if (error === undefined || standings[index] !== notStarted) return;
-    standings[index] = { kind: "ended", outcome: { error } };
-    isRefused ||= !plan.ignoreErrors;
+    if (error !== undefined && standings[index] === notStarted)
+      standings[index] = { kind: "ended", outcome: { error } };
   });
   let hasFault = false;
   let fault: unknown;
   let isFailed = !plan.ignoreErrors && standings.some(hasFailed);
   let next = 0;
 
-  const mayStart = () => !hasFault && !isRefused && !stop?.aborted && (!isFailed || signal?.aborted === true);
+  const mayStart = () => !hasFault && !stop?.aborted && (!isFailed || signal?.aborted === true);
   const takeNext = (): number | undefined => {
     while (standings[next] !== undefined && standings[next] !== notStarted) next++;
     return next < standings.length && mayStart() ? next++ : undefined;

@@ -1,4 +1,3 @@
-import { apply } from "../core/apply.js";
 import { dueTimers, nextTimer } from "../core/clock.js";
 import { errorText, ToolweaveError } from "../core/errors.js";
 import { isoTime } from "../core/event.js";
@@ -6,17 +5,13 @@ import type { JsonValue } from "../core/json.js";
 import { next, wake } from "../core/next.js";
 import { checkAnswer } from "../core/question.js";
 import { questionView } from "../core/question-view.js";
-import type { Fact, JournalRecord, QuestionExpired } from "../core/record.js";
+import type { JournalRecord, QuestionExpired } from "../core/record.js";
 import { type RunResult, resultOf } from "../core/result.js";
 import { type Call, queue, type RunState } from "../core/state.js";
-import type { RunHead } from "../ports/run-store.js";
 import { Alarm } from "./alarm.js";
 import { answerQuestion, refuseSecretAnswer } from "./answer.js";
-import type { Route } from "./call-tool.js";
 import { type Arrival, type Beginning, Flight } from "./flight.js";
-import { headOf } from "./head.js";
-import { hasCode, type Journal } from "./journal.js";
-import type { LeaseKeeper } from "./lease.js";
+import { hasCode } from "./journal.js";
 import type { RunEvent, Settings } from "./options.js";
 import { Outbox } from "./outbox.js";
 import type { OwnedRun } from "./owned-run.js";
@@ -152,7 +147,7 @@ export class Drive {
 
   /** @returns false where the run is no longer driven here: the answer then goes the way of everyone's. */
   private async answerHere(id: string, given: unknown): Promise<boolean> {
-    if (this.isOver) return false;
+    if (this.isOver || this.owned.hasEnded) return false;
     const { limits, scrub } = this.owned.route;
     try {
       await this.owned.appendFirst(() => {

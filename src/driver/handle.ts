@@ -10,11 +10,13 @@ export class Handle {
   isAborted = false;
   private controller: AbortController | undefined;
   private readonly phase: string | undefined;
+  private readonly timedOut: boolean;
 
   constructor(node: Call | Flow | Step, attempt: number) {
     this.node = node;
     this.attempt = attempt;
     this.phase = node.kind === "call" ? node.phase : undefined;
+    this.timedOut = node.kind === "call" && node.timedOut;
   }
 
   /** Made when it is first asked for: most tools never look at it. */
@@ -38,7 +40,7 @@ export class Handle {
     if (node.dead) return false;
     if (node.kind !== "call") return true;
     if (this.isWrite) return node.phase === "intended" && node.attempt === this.attempt;
-    return node.phase === this.phase && !node.timedOut;
+    return node.phase === this.phase && node.timedOut === this.timedOut;
   }
 }
 

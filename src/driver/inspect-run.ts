@@ -16,7 +16,9 @@ export interface InspectOptions {
 }
 
 /** A run as JSON: how it stands, what it was given, and what everybody who watched it from the start was shown. */
-export interface Inspection extends Omit<RunResult, "status">, Omit<RunHead, "openQuestions"> {
+export interface Inspection
+  extends Omit<RunResult, "status">,
+    Pick<RunHead, "workflow" | "status" | "createdAt" | "updatedAt"> {
   /** As its schema gave it. */
   input: JsonObject;
   /** Every event that was made from a record, oldest first. The starts of reads are live only. */
@@ -41,10 +43,13 @@ export async function inspectRun(
 ): Promise<Inspection> {
   if (!(maxBytes >= 0)) throw new ToolweaveError("INVALID_OPTIONS", "maxBytes: expected a number of bytes, 0 or more.");
   const state = await readKnownRun(store, runId, { settings: { ...readSettings, emits: true } });
-  const { openQuestions: _, ...head } = headOf(state);
+  const { workflow, status, createdAt, updatedAt } = headOf(state);
   const whole = {
     ...resultOf(state),
-    ...head,
+    workflow,
+    status,
+    createdAt,
+    updatedAt,
     input: maskAt(state.root.input ?? {}, state.masked),
     events: state.events,
   };

@@ -38,6 +38,11 @@ export class OwnedRun {
     return this.isAppending;
   }
 
+  /** Whether nothing more is written. */
+  get hasEnded(): boolean {
+    return this.end !== undefined;
+  }
+
   /** @throws what ended the writing, once something did */
   check(): void {
     if (this.end !== undefined) throw this.end.error;

@@ -18,7 +18,17 @@ function intent(path: string, attempt = 1): WriteIntended {
 
 function asked(path: string, id = `${path}?1`, more: { supersedes?: string } = {}): QuestionAsked {
   const fields = { door: "north", pin: "9182" };
-  const question = { kind: "approval", id, stepId: "open", path, ...shown, fields, masked: ["/pin"], schema, ...more } as const;
+  const question = {
+    kind: "approval",
+    id,
+    stepId: "open",
+    path,
+    ...shown,
+    fields,
+    masked: ["/pin"],
+    schema,
+    ...more,
+  } as const;
   return { kind: "question_asked", path, question };
 }
 
@@ -43,7 +53,16 @@ describe("an entry", () => {
     ["calls[0]", "calls", "step"],
   ])("of %s says where it belongs", (path, stepId, purpose) => {
     expect(told({ kind: "skipped", path: "first" }, intent(path))).toMatchObject([
-      { runId: "run-9", workflow: "doors", seq: 1, at: "2031-05-01T00:00:01.000Z", stepId, path, purpose, tool: "open" },
+      {
+        runId: "run-9",
+        workflow: "doors",
+        seq: 1,
+        at: "2031-05-01T00:00:01.000Z",
+        stepId,
+        path,
+        purpose,
+        tool: "open",
+      },
     ]);
   });
 });
@@ -53,7 +72,10 @@ describe("a write that was asked about", () => {
     const answer = { decision: "approve", fields: { pin: "4711" }, by: "kim", note: "once" } as const;
     const facts = factsOf(told(asked("open"), { kind: "question_answered", id: "open?1", answer }));
     expect(facts).toEqual([
-      { kind: "asked", question: expect.objectContaining({ id: "open?1", runId: "run-9", fields: { door: "north", pin: mask } }) },
+      {
+        kind: "asked",
+        question: expect.objectContaining({ id: "open?1", runId: "run-9", fields: { door: "north", pin: mask } }),
+      },
       {
         kind: "answered",
         questionId: "open?1",
@@ -198,7 +220,10 @@ describe("a write that is rejected", () => {
 describe("what is no write", () => {
   it.each<[string, Fact]>([
     ["a read", { kind: "completed", path: "look", result: 1 }],
-    ["a read that is retried", { kind: "retried", path: "look", attempt: 2, delayMs: 1, error, outcome: "not_applied" }],
+    [
+      "a read that is retried",
+      { kind: "retried", path: "look", attempt: 2, delayMs: 1, error, outcome: "not_applied" },
+    ],
     ["a container that failed", { kind: "failed", path: "both", error, outcome: "not_applied" }],
     ["an answer to an unknown question", { kind: "question_answered", id: "x?1", answer: { decision: "reject" } }],
     ["a cancel", { kind: "cancel_requested" }],

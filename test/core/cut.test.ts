@@ -25,6 +25,6 @@ describe("cut", () => {
 
 describe("jsonBytes", () => {
   it("counts the JSON text in UTF-8", () => {
-    expect(jsonBytes({ "ä": '"' })).toBe('{"ä":"\\""}'.length + 1);
+    expect(jsonBytes({ ä: '"' })).toBe('{"ä":"\\""}'.length + 1);
   });
 });

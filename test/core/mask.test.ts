@@ -15,6 +15,13 @@ const login: JsonSchema = {
 describe("maskedBy", () => {
   it.each<[string, JsonSchema | undefined, JsonValue, readonly string[] | undefined]>([
     ["no schema", undefined, { password: "p" }, undefined],
+    ["a schema that is true", true, { password: "p" }, undefined],
+    [
+      "a schema that speaks of marks in its data alone",
+      { const: { format: "password" } },
+      { format: "password" },
+      undefined,
+    ],
     ["a schema that keeps nothing back", { properties: { password: {} } }, { password: "p" }, undefined],
     ["a marked property", login, { user: "u", password: "p" }, ["/password"]],
     ["a marked property that is not there", login, { user: "u" }, undefined],

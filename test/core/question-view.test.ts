@@ -11,7 +11,13 @@ const approval: ApprovalQuestion = { ...write, kind: "approval", fields, masked:
 const plain: ApprovalQuestion = { ...write, kind: "approval", fields: { door: "north" }, schema };
 const error = { code: "TOOL_IN_DOUBT", message: "cut" } as const;
 const doubt: DoubtQuestion = { ...write, kind: "in_doubt", fields, masked: ["/code"], attempt: 1, error };
-const ask: InputQuestion = { ...place, kind: "input", prompt: "Code?", schema: { format: "password" }, default: "0000" };
+const ask: InputQuestion = {
+  ...place,
+  kind: "input",
+  prompt: "Code?",
+  schema: { format: "password" },
+  default: "0000",
+};
 
 describe("questionView", () => {
   it.each([

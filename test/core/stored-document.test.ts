@@ -11,7 +11,13 @@ const withCode = defineWorkflow({
   steps: [
     { id: "count", run: () => 1 },
     { id: "who", ask: { prompt: "Who?", schema: z.string() } },
-    { id: "both", parallel: [{ id: "left", run: () => 2 }, { id: "right", tool: "t", inputs: { run: null } }] },
+    {
+      id: "both",
+      parallel: [
+        { id: "left", run: () => 2 },
+        { id: "right", tool: "t", inputs: { run: null } },
+      ],
+    },
     { id: "answer", tool_dispatch: { source_key: "calls", tools: { x: { flow: child } } } },
   ],
 });
@@ -24,7 +30,13 @@ describe("documentJson", () => {
       steps: [
         { id: "count", run: null },
         { id: "who", ask: { prompt: "Who?", schema: null } },
-        { id: "both", parallel: [{ id: "left", run: null }, { id: "right", tool: "t", inputs: { run: null } }] },
+        {
+          id: "both",
+          parallel: [
+            { id: "left", run: null },
+            { id: "right", tool: "t", inputs: { run: null } },
+          ],
+        },
         { id: "answer", tool_dispatch: { source_key: "calls", tools: { x: { flow: "child" } } } },
       ],
     });

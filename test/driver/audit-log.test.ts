@@ -106,7 +106,10 @@ describe("the audit log of a store", () => {
     ] as const) {
       const clock = fakeClock({ now: Date.UTC(2031, 4, day) });
       const policy = sum === "x" ? () => "reject" as const : approveAll;
-      await runToEnd(flow([pay], { name }), options({ store, tools, clock, runId: `run-${day}`, policy, input: { sum } }));
+      await runToEnd(
+        flow([pay], { name }),
+        options({ store, tools, clock, runId: `run-${day}`, policy, input: { sum } }),
+      );
     }
     return store;
   }
@@ -127,7 +130,9 @@ describe("the audit log of a store", () => {
   });
 
   it("refuses a time that is none", async () => {
-    expect(await rejection(audit(memoryStore(), { createdFrom: "yesterday" }))).toMatchObject({ code: "INVALID_OPTIONS" });
+    expect(await rejection(audit(memoryStore(), { createdFrom: "yesterday" }))).toMatchObject({
+      code: "INVALID_OPTIONS",
+    });
   });
 
   it("reads a journal on behind what came when the store falters", async () => {

@@ -12,7 +12,11 @@ describe("an inspection", () => {
   it("tells how a run stands, what it was given, and every event that a record made", async () => {
     const store = memoryStore();
     const workflow = flow([look, { id: "put", tool: "put", inputs: { text: "{{input.text}}" } }]);
-    const { result, events } = await run(workflow, { store, tools: [read("look"), write("put")], input: { text: "hi" } });
+    const { result, events } = await run(workflow, {
+      store,
+      tools: [read("look"), write("put")],
+      input: { text: "hi" },
+    });
     const inspection = await inspectRun(store, "run-1");
     const { type, at, seq, ...told } = result;
     expect(inspection).toMatchObject({ ...told, workflow: "trip", input: { text: "hi" }, cut: [] });
@@ -32,7 +36,10 @@ describe("an inspection", () => {
   it("tells of a run that is being driven", async () => {
     const store = memoryStore();
     const given = options({ store, tools: write("put"), policy: undefined });
-    const stream = runWorkflow(flow([{ id: "put", tool: "put" }, look]), { ...given, tools: [write("put"), read("look")] });
+    const stream = runWorkflow(flow([{ id: "put", tool: "put" }, look]), {
+      ...given,
+      tools: [write("put"), read("look")],
+    });
     const question = await untilQuestion(stream);
     await question.answer({ decision: "approve" });
     expect(await inspectRun(store, "run-1")).toMatchObject({ status: "running", events: [{ type: "question" }] });
@@ -47,7 +54,9 @@ describe("an inspection", () => {
   });
 
   it.each([-1, Number.NaN])("takes no maxBytes of %d", async (maxBytes) => {
-    expect(await rejection(inspectRun(memoryStore(), "run-1", { maxBytes }))).toMatchObject({ code: "INVALID_OPTIONS" });
+    expect(await rejection(inspectRun(memoryStore(), "run-1", { maxBytes }))).toMatchObject({
+      code: "INVALID_OPTIONS",
+    });
   });
 
   it("can't be made of a run that is not there", async () => {
@@ -77,7 +86,10 @@ describe("large values", () => {
       expect.arrayContaining(["/input", "/error/message", "/writes/0/fields", "/events/0/result"]),
     );
     for (const { pointer, bytes } of inspection.cut) {
-      const value = pointer.split("/").slice(1).reduce((within, key) => within[key], uncut);
+      const value = pointer
+        .split("/")
+        .slice(1)
+        .reduce((within, key) => within[key], uncut);
       expect(bytes).toBe(Buffer.byteLength(JSON.stringify(value)));
       expect(bytes).toBeGreaterThan(100);
     }

@@ -23,7 +23,7 @@ const inputSchema = {
 } as const;
 const inputs = { user: "kim", password: "hunter-22", keys: [{ pin: 4711, name: "n" }] };
 const shown = { user: "kim", password: mask, keys: [{ pin: mask, name: "n" }] };
-const enrol = flow([{ id: "enrol", tool: "enrol", inputs: "{{input}}" as const }], { input_schema: inputSchema });
+const enrol = flow([{ id: "enrol", tool: "enrol", inputs: "{{input}}" }], { input_schema: inputSchema });
 
 function tool(...script: Parameters<typeof write>[1] & object) {
   return write("enrol", script.length === 0 ? [{ id: 7 }] : script, { inputSchema });
@@ -50,7 +50,9 @@ describe("what a tool's schema keeps from people", () => {
     const enrolTool = tool();
     await run(enrol, { tools: enrolTool, policy, input: inputs });
     expect(enrolTool.calls[0]?.inputs).toEqual(inputs);
-    expect(policy).toHaveBeenCalledWith(expect.objectContaining({ fields: inputs, masked: ["/password", "/keys/0/pin"] }));
+    expect(policy).toHaveBeenCalledWith(
+      expect.objectContaining({ fields: inputs, masked: ["/password", "/keys/0/pin"] }),
+    );
   });
 
   it("is masked in events, in what the host is asked, in results, and wherever a run is read", async () => {
@@ -93,10 +95,13 @@ describe("what a tool's schema keeps from people", () => {
     const store = memoryStore();
     const cut = Object.assign(new Error("cut"), { code: "ECONNRESET" });
     const compensate = { tool: "expel", inputs: { password: "{{input.password}}" } };
-    const workflow = flow([
-      { id: "enrol", tool: "enrol", inputs: "{{input}}" as const, compensate },
-      { id: "fail", tool: "fail" },
-    ]);
+    const workflow = flow(
+      [
+        { id: "enrol", tool: "enrol", inputs: "{{input}}", compensate },
+        { id: "fail", tool: "fail" },
+      ],
+      { input_schema: inputSchema },
+    );
     const expel = write("expel", [null], { inputSchema });
     const tools = [tool(cut), expel, write("fail", [new Error("no")])];
     const first = await run(workflow, { store, tools, input: inputs });
@@ -144,7 +149,9 @@ describe("an edit", () => {
 
 describe("what a person gives", () => {
   const schema = { type: "string", format: "password" };
-  const asking = flow([{ id: "pin", ask: { prompt: "PIN?", schema, default: "0000-default" } }], { output: { given: true } });
+  const asking = flow([{ id: "pin", ask: { prompt: "PIN?", schema, default: "0000-default" } }], {
+    output: { given: true },
+  });
 
   it("is masked by the schema of its question, and so is its default", async () => {
     const store = memoryStore();
@@ -161,7 +168,10 @@ describe("what a person gives", () => {
 
   it("goes on unmasked to the steps that read it", async () => {
     const put = write("put");
-    const workflow = flow([asking.steps[0] as never, { id: "put", tool: "put", inputs: { pin: "{{steps.pin.result}}" } }]);
+    const workflow = flow([
+      asking.steps[0] as never,
+      { id: "put", tool: "put", inputs: { pin: "{{steps.pin.result}}" } },
+    ]);
     const onQuestion = () => ({ value: "my-own-pin" });
     await runToEnd(workflow, options({ tools: put, onQuestion }));
     expect(put.calls[0]?.inputs).toEqual({ pin: "my-own-pin" });

@@ -117,7 +117,9 @@ describe("runs that are passed over", () => {
   it("are those whose question is open, until it expires", async () => {
     const store = memoryStore();
     const clock = fakeClock({ auto: false });
-    const ask = flow([{ id: "ask", ask: { prompt: "Which?", expires_after_ms: 5_000, default: "none" } }], { name: "ask" });
+    const ask = flow([{ id: "ask", ask: { prompt: "Which?", expires_after_ms: 5_000, default: "none" } }], {
+      name: "ask",
+    });
     await runToEnd(ask, { tools: [], store, clock, runId: "run-1" });
     expect(await resumed(store, { clock })).toEqual([]);
     await clock.advance(5_000);
@@ -134,7 +136,13 @@ describe("runs that are passed over", () => {
 });
 
 describe("a run that can't be carried on", () => {
-  const coded = flow([{ id: "look", tool: "look" }, { id: "sum", run: () => 3 }], { name: "coded" });
+  const coded = flow(
+    [
+      { id: "look", tool: "look" },
+      { id: "sum", run: () => 3 },
+    ],
+    { name: "coded" },
+  );
 
   async function leaveCoded(store: RunStore): Promise<void> {
     const stream = runWorkflow(coded, options({ store, runId: "run-0", tools: read("look") }));
@@ -180,7 +188,10 @@ describe("while runs are driven", () => {
   it("leaving the loop stops them, and they stay resumable", async () => {
     const store = memoryStore();
     await leave(store, ["run-1", "run-2"]);
-    const put = write("put", ["done", ({}, { signal }) => new Promise((_, no) => signal.addEventListener("abort", no))]);
+    const put = write("put", [
+      "done",
+      (_inputs, { signal }) => new Promise((_, no) => signal.addEventListener("abort", no)),
+    ]);
     const given = { policy: approveAll, clock: fakeClock(), maxConcurrent: 2, tools: [read("look"), put] };
     for await (const run of resumeAbandoned(store, given)) {
       expect(labelOf(run)).toBe("run-1 completed");

@@ -315,14 +315,14 @@ describe("taking over", () => {
     });
   });
 
-  it("leaves the doubt to the person where the former driver can't say either", async () => {
+  it("takes a result that can't be kept for what it is: the write was made", async () => {
     const { late, second, pending } = await takenOver();
-    const question = await untilQuestion(second);
+    await untilQuestion(second);
     late.resolve(1n);
     await rejection(pending);
     await settled();
-    await question.answer({ decision: "done", result: { id: 5 } });
-    expect((await drain(second)).result).toMatchObject({ status: "completed", writes: [{ state: "done" }] });
+    const { result } = await drain(second);
+    expect(result).toMatchObject({ error: { code: "RESULT_NOT_JSON", stepId: "pay" }, writes: [{ state: "done" }] });
   });
 
   it("makes an idempotent write again with the same key", async () => {

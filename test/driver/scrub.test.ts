@@ -38,7 +38,13 @@ describe("a secret is found and taken out", () => {
 
   it("in every part of an error that is foreign", () => {
     const cause = { message: secret, name: secret, code: secret, cause: { message: secret } };
-    const error = scrub.error({ code: "TOOL_FAILED", message: secret, pointer: `/${secret}`, details: { secret }, cause });
+    const error = scrub.error({
+      code: "TOOL_FAILED",
+      message: secret,
+      pointer: `/${secret}`,
+      details: { secret },
+      cause,
+    });
     expect(scrub.finds(JSON.parse(JSON.stringify(error)))).toBe(false);
     expect(error).toMatchObject({ code: "TOOL_FAILED", cause: { cause: { message: "[secret removed]" } } });
   });
@@ -50,7 +56,9 @@ describe("a secret is found and taken out", () => {
   });
 
   it("the longest first, where one holds another", () => {
-    expect(scrubber(["password", "password-two"]).text("password-two password")).toBe("[secret removed] [secret removed]");
+    expect(scrubber(["password", "password-two"]).text("password-two password")).toBe(
+      "[secret removed] [secret removed]",
+    );
   });
 
   it.each([

@@ -104,7 +104,11 @@ describe("what goes in holds no secret: SECRET_IN_DATA", () => {
     const inputSchema = z.object({ key: z.string().default(secret) });
     const put = write("put", [null], { inputSchema });
     const store = memoryStore();
-    const { result } = await run(flow([{ id: "put", tool: "put", inputs: {}, retries: 2 }]), { store, secrets, tools: put });
+    const { result } = await run(flow([{ id: "put", tool: "put", inputs: {}, retries: 2 }]), {
+      store,
+      secrets,
+      tools: put,
+    });
     expect(result).toMatchObject({ status: "failed", error: { code: "SECRET_IN_DATA", stepId: "put" } });
     expect(put.calls).toEqual([]);
     expect(JSON.stringify(await journalOf(store))).not.toContain(secret);

@@ -10,7 +10,6 @@ function undisturbed(shape: Shape): Case {
     kills: [],
     how: {
       takeOver: true,
-      leases: "lasting",
       inDoubt: "ask",
       asks: shape.asks ? "all" : "nothing",
       notApplied: "retry",
@@ -42,7 +41,8 @@ export function caseNamed(name: string, seed: number): Case {
     ...(shape.isCancelled && { cancelAfterMs: random.below(80) }),
     how: {
       takeOver,
-      leases: takeOver ? "lasting" : "short",
+      // A run that a process died over before it had begun it can't be taken over: its lease has to run out.
+      leaseMs: takeOver ? 1_000 : 150,
       inDoubt: random.pick("ask", "ask", "fail"),
       asks: shape.asks ? random.pick("steps", "all") : "nothing",
       notApplied: random.pick("retry", "retry", "not_applied"),

@@ -48,7 +48,7 @@ export async function fight(stage: Stage, given: Fight, seed: number): Promise<{
     kind: "drive",
     shape: shape.name,
     takeOver: false,
-    leases: "short",
+    leaseMs: 150,
     inDoubt: "ask",
     asks: "nothing",
     notApplied: "retry",
@@ -64,7 +64,8 @@ export async function fight(stage: Stage, given: Fight, seed: number): Promise<{
   if (first.kind === "killed") played.kills += 1;
   const results: RunResult[] = [];
 
-  const lasting: DriveJob = { ...how, leases: "lasting" };
+  // Whoever then drives the run holds it by a lease of the usual length.
+  const { leaseMs: _, ...lasting } = how;
 
   async function join(): Promise<void> {
     for (let time = 0; time < 10_000; time++) {

@@ -12,19 +12,31 @@ export interface WorkerSetup {
 export type StoreKind = "sqlite" | "postgres";
 
 /** What a worker does; it dies at its point number `dieAt`. */
-export type Job = { readonly runId: string; readonly dieAt?: number } & (
-  | DriveJob
-  | AnswerJob
-  | { readonly kind: "cancel" }
+export type Job = { readonly dieAt?: number } & (
+  | (OfRun & (DriveJob | AnswerJob | { readonly kind: "cancel" }))
+  | RescueJob
 );
 
-export interface DriveJob {
+interface OfRun {
+  readonly runId: string;
+}
+
+export interface DriveJob extends How {
   readonly kind: "drive";
   readonly shape: string;
+}
+
+/** Carries on whatever run its driver has left. */
+export interface RescueJob extends How {
+  readonly kind: "rescue";
+}
+
+/** How a run is driven. */
+export interface How {
   /** Whether to take the run from a driver that may still hold its lease. */
   readonly takeOver: boolean;
-  /** `"lasting"`: leases as long as they usually are. `"short"`: those of a process that was killed run out at once. */
-  readonly leases: "lasting" | "short";
+  /** How long leases last, instead of their usual time: that of a process that was killed soon runs out. */
+  readonly leaseMs?: number;
   readonly inDoubt: "ask" | "fail";
   /** About which writes a person is asked. */
   readonly asks: "nothing" | "steps" | "all";
@@ -52,5 +64,7 @@ export type NotApplied = "retry" | "not_applied";
 export type Reply = { readonly points: number } & (
   | { readonly kind: "result"; readonly result: RunResult }
   | { readonly kind: "done" }
+  /** The runs that were carried on to where they end or wait. */
+  | { readonly kind: "rescued"; readonly runs: readonly string[] }
   | { readonly kind: "error"; readonly code: string; readonly message: string }
 );

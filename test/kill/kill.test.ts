@@ -3,6 +3,7 @@ import { caseNamed } from "./cases.js";
 import { fight } from "./fight.js";
 import type { StoreKind } from "./jobs.js";
 import { type Case, type Played, play, reportOf } from "./play.js";
+import { rescue } from "./rescue.js";
 import { setStage } from "./stage.js";
 import { buildPrograms, type Programs } from "./workers.js";
 
@@ -62,6 +63,10 @@ describe.each<StoreKind>(["sqlite", "postgres"])("on %s", (kind) => {
     const { played, how } = await fight(stage, { fighters: 3, takeOver: false, shape: "chain_fails" }, 5);
     await expectRight(how, played);
     expect(played.busy).toBeGreaterThan(0);
+  }, 120_000);
+
+  test("processes that look for runs that others left carry each on once", async () => {
+    for (const { given, played } of await rescue(stage, 5, 3)) await expectRight(given, played);
   }, 120_000);
 
   test("of processes that take one run from each other, the last drives it", async () => {

@@ -7,6 +7,7 @@ import { caseNamed, caseNames, playUndisturbed } from "./cases.js";
 import { fight, fightNamed, fights, nameOf } from "./fight.js";
 import type { StoreKind } from "./jobs.js";
 import { type Case, type Played, play, reportOf, type Stage } from "./play.js";
+import { rescue } from "./rescue.js";
 import { setStage } from "./stage.js";
 import { buildPrograms } from "./workers.js";
 
@@ -83,6 +84,9 @@ async function playAll(
 ): Promise<void> {
   const names = caseNames(await playUndisturbed(stage, count), seed);
   for (const contest of fights) await playOne(nameOf(contest));
+  for (const rescuers of [2, 4, 8]) {
+    for (const { given, played } of await rescue(stage, seed + rescuers, rescuers)) await count(given, played);
+  }
 
   async function playOn(): Promise<void> {
     for (let name = names.shift(); name !== undefined && isWanting(); name = names.shift()) await playOne(name);

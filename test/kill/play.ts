@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { JournalRecord } from "../../src/core/record.js";
 import type { RunResult } from "../../src/core/result.js";
 import type { RunStore } from "../../src/ports/run-store.js";
-import type { DriveJob, Job } from "./jobs.js";
+import type { How, Job } from "./jobs.js";
 import { violationsOf } from "./judge.js";
 import type { Ledger } from "./ledger-client.js";
 import type { Shape } from "./shapes.js";
@@ -26,7 +26,7 @@ export interface Case {
   readonly kills: readonly Kill[];
   /** After so many milliseconds of the run another process cancels it. */
   readonly cancelAfterMs?: number;
-  readonly how: Omit<DriveJob, "kind" | "shape">;
+  readonly how: How;
 }
 
 export interface Played {
@@ -40,7 +40,7 @@ export interface Played {
 }
 
 /** How often a run is carried on before it counts as one that does not end. */
-const patience = 60;
+const patience = 100;
 let runs = 0;
 
 export function newRun(name: string): Played {
@@ -92,7 +92,7 @@ export async function carryToItsEnd(stage: Stage, given: Case, tally: Played): P
     const came = await work({ kind: "drive", runId, shape: given.shape.name, ...given.how });
     if (came.kind === "error") {
       // The lease of the process that was killed has not run out.
-      if (came.code === "RUN_BUSY" && !given.how.takeOver) await sleep(20);
+      if (came.code === "RUN_BUSY") await sleep(50);
       else tally.violations.push(`driving it gave ${came.message}`);
     }
     if (came.kind !== "result") continue;

@@ -2,6 +2,7 @@
 import { isToolweaveError, ToolError } from "../../src/core/errors.js";
 import type { RunResult } from "../../src/core/result.js";
 import { answerQuestion, cancelRun } from "../../src/driver/answer.js";
+import { resumeAbandoned } from "../../src/driver/resume-abandoned.js";
 import { resumeRun, runWorkflow } from "../../src/driver/run.js";
 import type { Policy } from "../../src/ports/policy.js";
 import type { RunStore } from "../../src/ports/run-store.js";
@@ -9,7 +10,7 @@ import type { Tool } from "../../src/ports/tool-adapter.js";
 import { postgresStore } from "../../src/stores/postgres.js";
 import { sqliteStore } from "../../src/stores/sqlite.js";
 import { defineTool } from "../../src/tools/define-tool.js";
-import type { DriveJob, Job, Reply, WorkerSetup } from "./jobs.js";
+import type { DriveJob, How, Job, Reply, RescueJob, WorkerSetup } from "./jobs.js";
 import { type Hold, Ledger } from "./ledger-client.js";
 import { answerTo } from "./person.js";
 import { deadly, die, hasty, Points } from "./points.js";
@@ -39,6 +40,8 @@ async function perform(job: Job): Promise<Reply> {
   try {
     if (job.kind === "drive")
       return { kind: "result", result: await drive(job, points, through), points: points.passed };
+    if (job.kind === "rescue")
+      return { kind: "rescued", runs: await rescue(job, points, through), points: points.passed };
     if (job.kind === "cancel") await cancelRun(through, job.runId);
     else {
       const answer = await answerTo(job.question, ledger, job.notApplied);
@@ -53,13 +56,10 @@ async function perform(job: Job): Promise<Reply> {
 
 async function drive(job: DriveJob & { runId: string }, points: Points, through: RunStore): Promise<RunResult> {
   const { workflow, workflows, input } = shapeNamed(job.shape);
-  const { runId, takeOver, inDoubt } = job;
-  const isKnown = (await store.head(runId)) !== undefined;
-  // Nothing can be taken over of a run that a process died over before it had begun it.
-  const leased = isKnown && job.leases === "lasting" ? through : hasty(through, 150);
-  const policy: Policy = ({ purpose }) =>
-    job.asks === "all" || (job.asks === "steps" && purpose !== "undo") ? "ask" : "approve";
-  const options = { tools: tools(job, points), workflows, policy, inDoubt };
+  const { runId, takeOver } = job;
+  const leased = leasedAs(job, through);
+  const isKnown = (await leased.head(runId)) !== undefined;
+  const options = { ...optionsOf(job, points), workflows };
   const stream = isKnown
     ? resumeRun(leased, runId, { ...options, takeOver })
     : runWorkflow(workflow, { ...options, store: leased, input, runId });
@@ -75,7 +75,27 @@ async function drive(job: DriveJob & { runId: string }, points: Points, through:
   }
 }
 
-function tools(job: DriveJob, points: Points): readonly Tool[] {
+/** @returns the runs that were carried on to where they end or wait */
+async function rescue(job: RescueJob, points: Points, through: RunStore): Promise<string[]> {
+  const runs: string[] = [];
+  for await (const run of resumeAbandoned(leasedAs(job, through), optionsOf(job, points))) {
+    if ("error" in run) throw run.error;
+    runs.push(run.runId);
+  }
+  return runs;
+}
+
+function leasedAs({ leaseMs }: How, through: RunStore): RunStore {
+  return leaseMs === undefined ? through : hasty(through, leaseMs);
+}
+
+function optionsOf(job: How, points: Points) {
+  const policy: Policy = ({ purpose }) =>
+    job.asks === "all" || (job.asks === "steps" && purpose !== "undo") ? "ask" : "approve";
+  return { tools: tools(job, points), policy, inDoubt: job.inDoubt };
+}
+
+function tools(job: How, points: Points): readonly Tool[] {
   function ledgerTool(name: string, effect: "read" | "write", idempotent: boolean): Tool {
     return defineTool({
       name,

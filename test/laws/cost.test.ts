@@ -4,7 +4,10 @@ import { type Mode, uninterrupted } from "./drive-sample.js";
 
 function appendsOf(tool: string, count: number, mode: Mode): Promise<{ appends: number }> {
   const steps = Array.from({ length: count }, (_, index) => ({ id: `s${index}`, tool, inputs: {} }));
-  return uninterrupted({ name: "cost", workflow: defineWorkflow({ name: "cost", steps }), workflows: [], input: {}, races: false }, mode);
+  return uninterrupted(
+    { name: "cost", workflow: defineWorkflow({ name: "cost", steps }), workflows: [], input: {}, races: false },
+    mode,
+  );
 }
 
 function appendsOfItems(tool: string, count: number): Promise<{ appends: number }> {

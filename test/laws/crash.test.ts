@@ -26,27 +26,31 @@ function secondCrashes(at: number): readonly number[] {
 }
 
 describe.each(modes)("a crash at any append, writes: %s", (mode) => {
-  test.each(samples.map((sample) => [sample.name, sample] as const))("%s", { timeout: 20_000 }, async (_name, sample) => {
-    const { appends, outcome } = await uninterrupted(sample, mode);
-    for (const at of places(1, appends, 20)) {
-      for (const when of ["before", "after"] as const) {
-        for (const second of secondCrashes(at)) {
-          // With nothing on its way both come to the same.
-          let flights = 1;
-          for (const reaches of [true, false]) {
-            if (flights === 0) break;
-            const run = trial(sample, mode);
-            flights = await crash(run, { at, when, reaches });
-            if (second > 0) flights += await crash(run, { at: second, when, reaches });
-            const result = await finish(run);
-            const place = `${when} append ${at}, writes ${reaches ? "" : "do not "}reach, again at +${second}`;
-            await atPlace(place, run, async () => {
-              judge(result, run.world, await journalOf(run));
-              expectSame(sample, outcomeOf(result, run.world), outcome);
-            });
+  test.each(samples.map((sample) => [sample.name, sample] as const))(
+    "%s",
+    { timeout: 20_000 },
+    async (_name, sample) => {
+      const { appends, outcome } = await uninterrupted(sample, mode);
+      for (const at of places(1, appends, 12)) {
+        for (const when of ["before", "after"] as const) {
+          for (const second of secondCrashes(at)) {
+            // With nothing on its way both come to the same.
+            let flights = 1;
+            for (const reaches of [true, false]) {
+              if (flights === 0) break;
+              const run = trial(sample, mode);
+              flights = await crash(run, { at, when, reaches });
+              if (second > 0) flights += await crash(run, { at: second, when, reaches });
+              const result = await finish(run);
+              const place = `${when} append ${at}, writes ${reaches ? "" : "do not "}reach, again at +${second}`;
+              await atPlace(place, run, async () => {
+                judge(result, run.world, await journalOf(run));
+                expectSame(sample, outcomeOf(result, run.world), outcome);
+              });
+            }
           }
         }
       }
-    }
-  });
+    },
+  );
 });

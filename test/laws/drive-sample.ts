@@ -94,7 +94,10 @@ export async function finish(run: Trial, look?: Attend): Promise<RunResult> {
 }
 
 /** What a sample comes to when nothing happens, and in how many appends and events. */
-export async function uninterrupted(sample: Sample, mode: Mode): Promise<{ appends: number; events: number; outcome: Outcome }> {
+export async function uninterrupted(
+  sample: Sample,
+  mode: Mode,
+): Promise<{ appends: number; events: number; outcome: Outcome }> {
   const run = trial(sample, mode);
   let appends = 0;
   let events = 0;
@@ -126,8 +129,7 @@ export function meddled(
   let count = 0;
   return {
     ...store,
-    append: (id, expectedSeq, records, head) =>
-      meddle(++count, () => store.append(id, expectedSeq, records, head)),
+    append: (id, expectedSeq, records, head) => meddle(++count, () => store.append(id, expectedSeq, records, head)),
   };
 }
 

@@ -9,7 +9,18 @@ import { settingsOf } from "../../src/driver/options.js";
 import { type Start, startRun, takeRun } from "../../src/driver/own.js";
 import { listTools } from "../../src/driver/tool-list.js";
 import { fakeClock } from "../../src/testing/fake-clock.js";
-import { attend, deadly, finish, journalOf, modes, open, runId, type Trial, trial, uninterrupted } from "./drive-sample.js";
+import {
+  attend,
+  deadly,
+  finish,
+  journalOf,
+  modes,
+  open,
+  runId,
+  type Trial,
+  trial,
+  uninterrupted,
+} from "./drive-sample.js";
 import { atPlace } from "./judge.js";
 import { answerTo, approveAll } from "./person.js";
 import { projectionOf } from "./projection.js";
@@ -60,16 +71,20 @@ async function driveInSight(run: Trial): Promise<number> {
 }
 
 describe.each(modes)("folding the journal gives the state of the driver, writes: %s", (mode) => {
-  test.each(samples.map((sample) => [sample.name, sample] as const))("%s", { timeout: 20_000 }, async (_name, sample) => {
-    const { appends } = await uninterrupted(sample, mode);
-    expect(await driveInSight(trial(sample, mode))).toBeGreaterThan(appends / 4);
-    // Resumed runs, too.
-    for (const at of places(2, appends, 5)) {
-      const run = trial(sample, mode);
-      const life = new Life();
-      await attend(run, await open(run, life, { through: deadly(run.store, life, at, "after", true) }), life);
-      await driveInSight(run);
-      await finish(run);
-    }
-  });
+  test.each(samples.map((sample) => [sample.name, sample] as const))(
+    "%s",
+    { timeout: 20_000 },
+    async (_name, sample) => {
+      const { appends } = await uninterrupted(sample, mode);
+      expect(await driveInSight(trial(sample, mode))).toBeGreaterThan(appends / 4);
+      // Resumed runs, too.
+      for (const at of places(2, appends, 5)) {
+        const run = trial(sample, mode);
+        const life = new Life();
+        await attend(run, await open(run, life, { through: deadly(run.store, life, at, "after", true) }), life);
+        await driveInSight(run);
+        await finish(run);
+      }
+    },
+  );
 });

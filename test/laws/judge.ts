@@ -12,7 +12,7 @@ export function outcomeOf(result: RunResult, world: World) {
   return {
     status,
     output,
-    error: error && { code: error.code, stepId: error.stepId, path: error.path },
+    error: error && { code: codeOf(error), stepId: error.stepId, path: error.path },
     undoErrors: undoErrors.map(({ path }) => path).sort(),
     writes: result.writes.map(({ path, state, reason }) => ({ path, state, reason })).sort(byPath),
     effects: world.effects.map(({ key }) => key).sort(),
@@ -45,6 +45,11 @@ function summary(record: JournalRecord, seq: number): string {
   return `${String(seq).padStart(4)} ${record.batch === undefined ? " " : "*"} ${record.kind} ${path} ${String(what)}`;
 }
 
+/** A refusal that was lost is told as a plain failure. */
+function codeOf({ code }: { code: string }): string {
+  return code === "TOOL_REFUSED" ? "TOOL_FAILED" : code;
+}
+
 function byPath(a: { path: string }, b: { path: string }): number {
   return a.path < b.path ? -1 : 1;
 }
@@ -70,7 +75,7 @@ function writesAreTrue(result: RunResult, world: World): void {
   for (const write of result.writes) {
     const isApplied = world.has(`${runId}:${write.path}`);
     const isUndone = undoPathsOf(write.path).some((path) => world.has(`${runId}:${path}`));
-    const real = `${isApplied ? "applied" : "not applied"}${isUndone ? ", undone" : ""}`;
+    const real = isApplied ? (isUndone ? "applied, undone" : "applied") : "not applied";
     expect(allowed[write.state], `${write.path} is told to be ${write.state}`).toContain(real);
   }
 }
@@ -78,7 +83,7 @@ function writesAreTrue(result: RunResult, world: World): void {
 const allowed: Record<WriteEntry["state"], readonly string[]> = {
   done: ["applied"],
   // Also undone is what stayed in doubt.
-  undone: ["applied, undone", "not applied, undone"],
+  undone: ["applied, undone", "not applied"],
   undo_failed: ["applied"],
   undo_in_doubt: ["applied", "applied, undone"],
   rejected: ["not applied"],

@@ -17,9 +17,9 @@ export function answerTo(question: Question, world: World): Answer {
       if (behaviour === "unknown" && world.has(key)) return { decision: "fail", by: "ada" };
       if (world.has(key)) return { decision: "done", result: resultOf(tool, path, fields), by: "ada" };
       // What does not settle by itself is not called again where nobody would abort it.
-      if (behaviour === "late" || behaviour === "hang") return { decision: "not_applied", by: "ada" };
-      const failed = world.arrived.has(`${key}#${attempt}`) && behaviour !== "refuse" && behaviour !== "lose_call";
-      return { decision: failed ? "not_applied" : "retry", by: "ada" };
+      if (behaviour === "hang") return { decision: "not_applied", by: "ada" };
+      const hasFailed = world.arrived.has(`${key}#${attempt}`) && behaviour !== "lose_call";
+      return { decision: hasFailed ? "not_applied" : "retry", by: "ada" };
     }
     default:
       return question satisfies never;

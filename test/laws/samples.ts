@@ -31,7 +31,12 @@ function sample(name: string, { steps, children = {}, input = {}, races = false,
   return { name, workflow, workflows, input, races };
 }
 
-const look = (id: string, inputs: JsonObject = {}, more: Partial<Step> = {}): Step => ({ id, tool: "look", inputs, ...more });
+const look = (id: string, inputs: JsonObject = {}, more: Partial<Step> = {}): Step => ({
+  id,
+  tool: "look",
+  inputs,
+  ...more,
+});
 
 /** A write that `erase` undoes. */
 const put = (id: string, inputs: JsonObject = {}, more: Partial<Step> = {}): Step => ({
@@ -80,13 +85,17 @@ export const samples: readonly Sample[] = [
   }),
   sample("fallback", {
     steps: [
-      put("pay", { b: "fail" }, {
-        fallback: {
-          tool: "post",
-          inputs: { why: "{{error.code}}" },
-          compensate: { tool: "revoke", inputs: { of: "{{steps.pay.result.id}}" } },
+      put(
+        "pay",
+        { b: "fail" },
+        {
+          fallback: {
+            tool: "post",
+            inputs: { why: "{{error.code}}" },
+            compensate: { tool: "revoke", inputs: { of: "{{steps.pay.result.id}}" } },
+          },
         },
-      }),
+      ),
       look("find", { b: "refuse" }, { retries: 1, fallback: { tool: "look", inputs: {} } }),
       put("ship", { b: "refuse" }, { fallback: { tool: "put", inputs: { b: "fail" } } }),
     ],
@@ -104,7 +113,10 @@ export const samples: readonly Sample[] = [
   }),
   sample("parallel", {
     steps: [
-      { id: "both", parallel: [put("pay"), post("tell", { turns: 3 }), look("find", { turns: 2 }), put("ship", { turns: 5 })] },
+      {
+        id: "both",
+        parallel: [put("pay"), post("tell", { turns: 3 }), look("find", { turns: 2 }), put("ship", { turns: 5 })],
+      },
       look("check", { of: "{{steps.tell.result.id}}" }),
     ],
   }),
@@ -131,7 +143,10 @@ export const samples: readonly Sample[] = [
       look("check", { of: "{{steps.settle.result}}" }),
     ],
     children: {
-      outer: { steps: [put("book"), { id: "deep", workflow: "inner", inputs: {} }], output: { deep: "{{steps.deep.result}}" } },
+      outer: {
+        steps: [put("book"), { id: "deep", workflow: "inner", inputs: {} }],
+        output: { deep: "{{steps.deep.result}}" },
+      },
       inner: [put("note"), post("tell"), look("find", { b: "fail_until_2" })],
     },
   }),
@@ -143,7 +158,11 @@ export const samples: readonly Sample[] = [
         workflow: "outer",
         inputs: {},
         retries: 1,
-        fallback: { tool: "put", inputs: {}, compensate: { tool: "erase", inputs: { of: "{{steps.settle.result.id}}" } } },
+        fallback: {
+          tool: "put",
+          inputs: {},
+          compensate: { tool: "erase", inputs: { of: "{{steps.settle.result.id}}" } },
+        },
       },
       { id: "again", workflow: "outer", inputs: {} },
     ],
@@ -166,7 +185,10 @@ export const samples: readonly Sample[] = [
   sample("each_in_turn", {
     input: { items: ["ok", "fail_once", "ok"] },
     steps: [
-      { id: "each", for_each: { items: "{{input.items}}", workflow: "one", inputs: { b: "{{item}}", n: "{{index}}" } } },
+      {
+        id: "each",
+        for_each: { items: "{{input.items}}", workflow: "one", inputs: { b: "{{item}}", n: "{{index}}" } },
+      },
       put("pay"),
       look("find", { b: "fail" }),
     ],
@@ -189,7 +211,13 @@ export const samples: readonly Sample[] = [
     steps: [
       {
         id: "each",
-        for_each: { items: "{{input.items}}", workflow: "one", inputs: { b: "{{item}}" }, max_concurrent: 2, on_error: "ignore" },
+        for_each: {
+          items: "{{input.items}}",
+          workflow: "one",
+          inputs: { b: "{{item}}" },
+          max_concurrent: 2,
+          on_error: "ignore",
+        },
       },
       post("tell", { of: "{{steps.each.result}}" }),
     ],
@@ -199,13 +227,22 @@ export const samples: readonly Sample[] = [
     steps: [
       {
         id: "until",
-        repeat: { workflow: "turn", inputs: { done: false }, state: 0, until: { equals: ["{{result.state}}", 2] }, max_iterations: 4 },
+        repeat: {
+          workflow: "turn",
+          inputs: { done: false },
+          state: 0,
+          until: { equals: ["{{result.state}}", 2] },
+          max_iterations: 4,
+        },
       },
       {
         id: "done",
         repeat: { workflow: "turn", inputs: { done: true }, state: 7, max_iterations: 2, delay_ms: 100 },
       },
-      { id: "short", repeat: { workflow: "turn", inputs: { done: false }, state: 5, max_iterations: 2, delay_ms: 100 } },
+      {
+        id: "short",
+        repeat: { workflow: "turn", inputs: { done: false }, state: 5, max_iterations: 2, delay_ms: 100 },
+      },
     ],
     children: {
       turn: {
@@ -215,7 +252,15 @@ export const samples: readonly Sample[] = [
     },
   }),
   sample("dispatch_ignores", {
-    input: { turn: calls(["book", { b: "ok" }], ["save", { b: "ok" }], ["book", { b: "fail" }], ["nobody", {}], ["save", { b: "refuse" }]) },
+    input: {
+      turn: calls(
+        ["book", { b: "ok" }],
+        ["save", { b: "ok" }],
+        ["book", { b: "fail" }],
+        ["nobody", {}],
+        ["save", { b: "refuse" }],
+      ),
+    },
     steps: [
       {
         id: "serve",
@@ -232,7 +277,9 @@ export const samples: readonly Sample[] = [
   }),
   sample("dispatch_fails_fast", {
     races: true,
-    input: { turn: calls(["book", { b: "ok" }], ["save", { b: "fail" }], ["book", { b: "ok" }], ["save", { b: "ok" }]) },
+    input: {
+      turn: calls(["book", { b: "ok" }], ["save", { b: "fail" }], ["book", { b: "ok" }], ["save", { b: "ok" }]),
+    },
     steps: [
       put("pay"),
       {

@@ -5,5 +5,8 @@ export const isThorough = process.env.TOOLWEAVE_LAWS === "thorough";
 export function places(first: number, last: number, share: number): number[] {
   const all = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
   if (isThorough || all.length <= share) return all;
-  return Array.from({ length: share }, (_, index) => all[Math.round((index * (all.length - 1)) / (share - 1))] ?? first);
+  return Array.from(
+    { length: share },
+    (_, index) => all[Math.round((index * (all.length - 1)) / (share - 1))] ?? first,
+  );
 }

@@ -10,7 +10,7 @@ import type { Tool, ToolCallContext } from "../../src/ports/tool-adapter.js";
  * - `lose_reply`: at the first attempt applied, and the connection is cut. `lose_call`: not applied, and cut.
  * - `unknown`: applied, and cut, at every attempt; whoever is asked about it does not know either.
  * - `hang`: settles only when it is aborted; a write is applied before.
- * - `late`: applied, and returns only when it is aborted.
+ * - `late`: applied, and at the first attempt returns only when it is aborted.
  */
 export type Behaviour =
   | "ok"
@@ -133,7 +133,7 @@ export class World {
     if (life.isDead) return never();
     life.flights.delete(flight);
     act();
-    if (behaviour === "hang" || behaviour === "late") await aborted(signal);
+    if (behaviour === "hang" || (behaviour === "late" && attempt === 1)) await aborted(signal);
     await turns(1);
     if (life.isDead) return never();
     if (behaviour === "hang") throw signal.reason;

@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { How } from "./jobs.js";
+import { type Case, carryToItsEnd, judgeEnded, newRun, type Played, type Stage } from "./play.js";
+import { Random } from "./random.js";
+import { shapes } from "./shapes.js";
+
+export interface Rescued {
+  readonly given: Case;
+  readonly played: Played;
+}
+
+/**
+ * Processes die over many runs; then others look for what they left, all at once. Each run is carried on by one of them
+ * as far as it goes by itself.
+ */
+export async function rescue(stage: Stage, seed: number, rescuers: number): Promise<Rescued[]> {
+  const random = new Random(seed, "rescue");
+  const how: How = {
+    takeOver: false,
+    inDoubt: "ask",
+    asks: "nothing",
+    notApplied: "retry",
+    answersHere: false,
+    paceMs: 2,
+    isLate: random.onceIn(2),
+    heedsSignal: false,
+  };
+  const rescued: Rescued[] = [];
+  for (const shape of shapes) {
+    const played = newRun(`rescue/${shape.name}`);
+    const { runId } = played;
+    rescued.push({ given: { name: runId, shape, kills: [], how }, played });
+    const dieAt = 3 + random.below(25);
+    const came = await stage.workers.run({ kind: "drive", shape: shape.name, ...how, leaseMs: 150, runId, dieAt });
+    if (came.kind === "killed") played.kills += 1;
+  }
+  await stage.workers.gather(rescuers);
+  await sleep(150);
+  const all = await Promise.all(Array.from({ length: rescuers }, () => stage.workers.run({ kind: "rescue", ...how })));
+  const runs = all.flatMap((came) => (came.kind === "rescued" ? came.runs : []));
+  for (const { given, played } of rescued) {
+    const { runId, violations } = played;
+    for (const came of all) if (came.kind === "error") violations.push(`a rescuer got ${came.message}`);
+    const times = runs.filter((run) => run === runId).length;
+    if (times !== played.kills) violations.push(`it was carried on ${times} times`);
+    played.resumes += times;
+    const ending = await carryToItsEnd(stage, given, played);
+    if (ending !== undefined) await judgeEnded(stage, given, played, ending);
+  }
+  return rescued;
+}
