@@ -1,5 +1,5 @@
-import type { ErrorData } from "./errors.js";
 import { startClock } from "./clock.js";
+import type { ErrorData } from "./errors.js";
 import { emit } from "./event.js";
 import {
   newCall,

@@ -1,9 +1,14 @@
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "libsql";
+import { afterAll, describe, expect, it } from "vitest";
 import { answerQuestion, cancelRun } from "../../src/driver/answer.js";
 import { type ResumeAbandonedOptions, type ResumedRun, resumeAbandoned } from "../../src/driver/resume-abandoned.js";
 import { runToEnd, runWorkflow } from "../../src/driver/run.js";
 import type { RunStore } from "../../src/ports/run-store.js";
 import { memoryStore } from "../../src/stores/memory.js";
+import { sqliteStore } from "../../src/stores/sqlite.js";
 import { fakeClock } from "../../src/testing/fake-clock.js";
 import { approveAll, deferred, flow, journalOf, options, read, rejection, settled, until, write } from "./harness.js";
 
@@ -14,6 +19,10 @@ const two = flow(
   ],
   { name: "two" },
 );
+
+const folder = mkdtempSync(join(tmpdir(), "toolweave-resume-"));
+const file = join(folder, "runs.db");
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function resumed(store: RunStore, given: Partial<ResumeAbandonedOptions> = {}): Promise<ResumedRun[]> {
   const runs: ResumedRun[] = [];
@@ -49,13 +58,19 @@ describe("runs whose driver is gone", () => {
     expect(await resumed(store, { tools: [read("look"), put] })).toEqual([]);
   });
 
-  it("are driven once, whoever looks for them at the same time", async () => {
-    const store = memoryStore();
+  it.each([
+    ["one store", () => [memoryStore()]],
+    ["connections to one file", () => Array.from({ length: 3 }, () => sqliteStore(new Database(file)))],
+  ])("are driven once, whoever looks for them at the same time, over %s", async (_name, open) => {
+    const stores = open();
+    const [store = memoryStore()] = stores;
     const ids = Array.from({ length: 12 }, (_, index) => `run-${index}`);
     const put = write("put");
     await leave(store, ids);
     const tools = [read("look"), put];
-    const all = await Promise.all([1, 3, 8].map((maxConcurrent) => resumed(store, { tools, maxConcurrent })));
+    const all = await Promise.all(
+      [1, 3, 8].map((maxConcurrent, index) => resumed(stores[index] ?? store, { tools, maxConcurrent })),
+    );
     expect(all.flat().map(labelOf).sort()).toEqual(ids.map((id) => `${id} completed`).sort());
     expect(put.calls).toHaveLength(ids.length);
   });

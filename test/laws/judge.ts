@@ -76,6 +76,7 @@ function writesAreTrue(result: RunResult, world: World): void {
     const isApplied = world.has(`${runId}:${write.path}`);
     const isUndone = undoPathsOf(write.path).some((path) => world.has(`${runId}:${path}`));
     const real = isApplied ? (isUndone ? "applied, undone" : "applied") : "not applied";
+    if (write.state in reasons) expect(reasons[write.state], `why ${write.path} is not undone`).toContain(write.reason);
     expect(allowed[write.state], `${write.path} is told to be ${write.state}`).toContain(real);
   }
 }
@@ -89,6 +90,12 @@ const allowed: Record<WriteEntry["state"], readonly string[]> = {
   rejected: ["not applied"],
   failed: ["not applied"],
   in_doubt: ["applied", "not applied"],
+};
+
+const reasons: Partial<Record<WriteEntry["state"], readonly unknown[]>> = {
+  undone: [undefined],
+  undo_failed: ["failed", "rejected", "unresolved"],
+  undo_in_doubt: ["in_doubt"],
 };
 
 /** The paths of the undos that may cover a write: its own, and those of the containers around it. */

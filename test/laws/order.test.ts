@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { defineWorkflow } from "../../src/core/define.js";
+import type { RunResult } from "../../src/core/result.js";
 import { answerQuestion } from "../../src/driver/answer.js";
 import type { QuestionEvent } from "../../src/driver/options.js";
-import { attend, finish, journalOf, open, runId, trial } from "./drive-sample.js";
+import { attend, finish, journalOf, open, runId, type Trial, trial } from "./drive-sample.js";
 import { judge, outcomeOf } from "./judge.js";
 import type { Sample } from "./samples.js";
 import { Life } from "./world.js";
@@ -60,17 +61,10 @@ describe.each([false, true])("four writes side by side, what follows fails: %s",
     const outcome = outcomeOf(await finish(expected), expected.world);
     for (const [name, order] of orders) {
       const run = trial(writes(fails), "approve");
-      const opens = new Map<string, () => void>();
-      for (const id of letters) run.world.gates.set(`all/${id}`, new Promise((resolve) => opens.set(id, resolve)));
-      const life = new Life();
-      const done = attend(run, await open(run, life), life);
-      await untilTrue(() => life.flights.size === letters.length);
-      for (const id of order) {
-        opens.get(id)?.();
-        await untilTrue(() => run.world.has(`${runId}:all/${id}`));
-      }
-      const result = await done;
-      if (result === undefined) throw new Error("no result");
+      const result = await inOrder(
+        run,
+        order.map((id) => `all/${id}`),
+      );
       judge(result, run.world, await journalOf(run));
       expect(outcomeOf(result, run.world), name).toEqual(outcome);
       if (!fails) continue;
@@ -78,6 +72,38 @@ describe.each([false, true])("four writes side by side, what follows fails: %s",
       expect(undone, name).toEqual([...order].reverse().map((id) => `${runId}:all/${id}~undo`));
     }
   });
+});
+
+const items: Sample = {
+  name: "items",
+  workflow: defineWorkflow({
+    name: "items",
+    steps: [
+      {
+        id: "each",
+        for_each: { items: letters, workflow: "one", inputs: { give: "{{item}}" }, max_concurrent: letters.length },
+      },
+    ],
+  }),
+  workflows: [
+    defineWorkflow({
+      name: "one",
+      steps: [{ id: "write", tool: "put", inputs: { give: "{{input.give}}" } }],
+      output: "{{steps.write.result.given}}",
+    }),
+  ],
+  input: {},
+  races: false,
+};
+
+test("items give their results in their own order, in whatever order they settle", async () => {
+  for (const [name, order] of orders) {
+    const result = await inOrder(
+      trial(items, "approve"),
+      order.map((letter) => `each[${letters.indexOf(letter)}]/write`),
+    );
+    expect(result.output, name).toEqual(letters);
+  }
 });
 
 describe("four questions side by side come to the same, in whatever order they are answered", () => {
@@ -144,6 +170,22 @@ describe("four questions side by side come to the same, in whatever order they a
     expect(kept).toHaveLength(letters.length);
   });
 });
+
+/** Drives a run whose writes, which are in flight together, settle in the order of their paths. */
+async function inOrder(run: Trial, paths: readonly string[]): Promise<RunResult> {
+  const opens = new Map<string, () => void>();
+  for (const path of paths) run.world.gates.set(path, new Promise((resolve) => opens.set(path, resolve)));
+  const life = new Life();
+  const done = attend(run, await open(run, life), life);
+  await untilTrue(() => life.flights.size === paths.length);
+  for (const path of paths) {
+    opens.get(path)?.();
+    await untilTrue(() => run.world.has(`${runId}:${path}`));
+  }
+  const result = await done;
+  if (result === undefined) throw new Error("A run that nothing happened to gave no result.");
+  return result;
+}
 
 async function untilTrue(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((resolve) => setImmediate(resolve));
