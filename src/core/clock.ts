@@ -6,7 +6,7 @@ import type { Clock, Node, RunState, Timer } from "./state.js";
  * 2. A clock stands still while all that is left below its node waits for people; then it has no timer.
  */
 
-export function startTimer(state: RunState, timer: Timer): Timer {
+function startTimer(state: RunState, timer: Timer): Timer {
   state.timers.add(timer);
   return timer;
 }

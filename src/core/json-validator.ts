@@ -115,7 +115,7 @@ function prepare(root: Part, lookup: Lookup): void {
 }
 
 /** The formats that a value is checked for, each in linear time. `url` and `regex` are not among them. */
-export const checkedFormats: ReadonlySet<string> = new Set([
+const checkedFormats: ReadonlySet<string> = new Set([
   "date",
   "time",
   "date-time",

@@ -41,7 +41,8 @@ const hopeless: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  * 3. Nothing is tried again below a scope that fails, or once the time is used up.
  */
 export function afterFailure(call: Call, failure: Failure): Retried | Doubted | Failed {
-  const inDoubt = failure.outcome === "in_doubt" || (call.doubt !== undefined && !call.vouched && failure.settles !== true);
+  const inDoubt =
+    failure.outcome === "in_doubt" || (call.doubt !== undefined && !call.vouched && failure.settles !== true);
   const outcome = inDoubt ? "in_doubt" : failure.outcome;
   const error = call.timedOut ? timedOut(failure.error) : failure.error;
   const { path } = call;

@@ -28,10 +28,6 @@ export function closeQuestion(state: RunState, call: Call, closed: ClosedQuestio
   if (open.timer !== undefined) state.timers.delete(open.timer);
 }
 
-export function ownerOf(node: Node): Flow | Step | undefined {
-  return node.owner;
-}
-
 /** Whether anything below a scope still lives. */
 export function hasLive(scope: Flow | Step): boolean {
   if (scope.kind === "flow") return scope.current !== undefined;

@@ -3,7 +3,7 @@ import { reachStore } from "./journal.js";
 import { unref } from "./unref.js";
 
 /** A lease runs out so long after its last renewal, in milliseconds. */
-export const leaseMs = 30_000;
+const leaseMs = 30_000;
 
 /** Keeps a claimed lease alive until it is stopped; the store's time, and so the machine's, is what counts here. */
 export class LeaseKeeper {

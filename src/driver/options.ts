@@ -1,3 +1,4 @@
+import type { EventEmitter } from "eventemitter3";
 import { isWorkflow, type Workflow } from "../core/document.js";
 import { ToolweaveError } from "../core/errors.js";
 import { deepestNesting, defaultJsonLimits } from "../core/json.js";
@@ -22,10 +23,8 @@ export interface Limits {
   gracePeriodMs: number;
 }
 
-/** Sent every event: an `EventEmitter` of eventemitter3, or what has its `emit`. */
-export interface Observer {
-  emit(type: string, event: RunEvent): unknown;
-}
+/** Sent every event as `emit(event.type, event)`: an `EventEmitter` of eventemitter3, or what has its `emit`. */
+export type Observer = Pick<EventEmitter, "emit">;
 
 /** How a run is driven; nothing of it is stored. */
 export interface DriveOptions {

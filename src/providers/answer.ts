@@ -11,13 +11,13 @@ import {
   wellFormed,
 } from "../core/json.js";
 import type { NormalizedCall } from "../core/tool-call.js";
-import { type ProviderName, type providerList, providers } from "./list.js";
+import { type KnownProvider, type ProviderName, providers } from "./list.js";
 import { normalizeToolCalls } from "./normalize.js";
 import { own } from "./own.js";
 import type { Provider, WireCall, WireJson, WireObject, WireResult } from "./provider.js";
 import { fitName } from "./wire-id.js";
 
-type ProviderOf<Name extends ProviderName> = Extract<(typeof providerList)[number], { name: Name }>;
+type ProviderOf<Name extends ProviderName> = Extract<KnownProvider, { name: Name }>;
 
 /** The messages that answer a turn, in one provider's shape. */
 export type ToolMessages<Name extends ProviderName> = ReturnType<ProviderOf<Name>["writeResults"]>;

@@ -13,7 +13,7 @@ import { openaiResponses } from "./openai-responses.js";
 import type { Provider } from "./provider.js";
 
 /** Every wire shape. The first that knows a value reads it, so the most particular come first. */
-export const providerList = [
+const providerList = [
   langchain,
   aiSdk,
   anthropic,
@@ -30,6 +30,7 @@ export const providerList = [
   openaiChat,
 ] as const;
 
-export type ProviderName = (typeof providerList)[number]["name"];
+export type KnownProvider = (typeof providerList)[number];
+export type ProviderName = KnownProvider["name"];
 
-export const providers: readonly Provider[] = providerList;
+export const providers: readonly (Provider & { readonly name: ProviderName })[] = providerList;

@@ -5,10 +5,15 @@ export class Points {
   private reserved = 0;
 
   /** @param dieAt `undefined`: never. */
-  constructor(private readonly dieAt: number | undefined) {}
+  constructor(private dieAt: number | undefined) {}
 
   get passed(): number {
     return this.reserved;
+  }
+
+  /** Lets the process live on, whatever it does behind its job. */
+  disarm(): void {
+    this.dieAt = undefined;
   }
 
   /** Takes the next points; says at which of them, from 0, the process is to die. */

@@ -51,6 +51,8 @@ async function perform(job: Job): Promise<Reply> {
   } catch (error) {
     const code = isToolweaveError(error) ? error.code : "NO_CODE";
     return { kind: "error", code, message: String(error), points: points.passed };
+  } finally {
+    points.disarm();
   }
 }
 

@@ -58,7 +58,7 @@ class Worker {
   private take: (came: Came) => void = () => undefined;
   private complaint = "";
 
-  constructor(program: string, setup: WorkerSetup) {
+  constructor(program: string, setup: WorkerSetup, onFault: (message: string) => void) {
     this.child = fork(program, [JSON.stringify(setup)], {
       stdio: ["ignore", "ignore", "pipe", "ipc"],
       // Not those of whoever starts it: it is plain JavaScript.
@@ -71,10 +71,10 @@ class Worker {
       this.complaint += chunk.toString();
     });
     this.closed = once(this.child, "close").then(([code, signal]) => {
+      if (signal === "SIGKILL") return this.take({ kind: "killed" });
       const message = `A worker ended with ${code ?? signal}: ${this.complaint}`;
-      this.take(
-        signal === "SIGKILL" ? { kind: "killed" } : { kind: "error", code: "WORKER_ENDED", message, points: 0 },
-      );
+      onFault(message);
+      this.take({ kind: "error", code: "WORKER_ENDED", message, points: 0 });
     });
   }
 
@@ -110,6 +110,7 @@ class Worker {
 export class Workers {
   private readonly idle: Worker[] = [];
   private readonly all: Worker[] = [];
+  private readonly faults: string[] = [];
 
   constructor(
     private readonly program: string,
@@ -118,6 +119,8 @@ export class Workers {
 
   /** @param killAfterMs when to kill the worker, wherever it then is; `undefined`: never. */
   async run(job: Job, killAfterMs?: number): Promise<Came> {
+    // One that ended while it had nothing to do has something to say.
+    if (this.faults.length > 0) throw new Error(this.faults.join("\n"));
     const worker = this.idle.shift() ?? this.start();
     // Its successor starts while it works.
     if (this.idle.length === 0) this.idle.push(this.start());
@@ -133,7 +136,7 @@ export class Workers {
   }
 
   private start(): Worker {
-    const worker = new Worker(this.program, this.setup);
+    const worker = new Worker(this.program, this.setup, (message) => this.faults.push(message));
     this.all.push(worker);
     return worker;
   }

@@ -3,7 +3,7 @@ import { attend, finish, journalOf, modes, open, trial, uninterrupted } from "./
 import { atPlace, expectSame, judge, outcomeOf } from "./judge.js";
 import { samples } from "./samples.js";
 import { places } from "./thorough.js";
-import { type Behaviour, behaviourOf, Life } from "./world.js";
+import { type Behaviour, behaviourOf, Life, World } from "./world.js";
 
 /** How a driver is left at an event. */
 const ways = {
@@ -27,7 +27,7 @@ describe.each(modes)("a driver that is left leaves no doubt, writes: %s", (mode)
       async (_name, sample) => {
         const { outcome, events } = await uninterrupted(sample, mode);
         for (const at of places(1, events - 1, 6)) {
-          const run = trial(sample, mode);
+          const run = trial(sample, mode, new World(40));
           const life = new Life();
           const stream = await open(run, life);
           let hasLeft = false;
@@ -39,7 +39,7 @@ describe.each(modes)("a driver that is left leaves no doubt, writes: %s", (mode)
           });
           const left = await journalOf(run);
           const callsWhenLeft = run.world.calls;
-          for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+          for (let turn = 0; turn < 99; turn++) await Promise.resolve();
           await atPlace(`left at event ${at}`, run, async () => {
             expect(hasLeft).toBe(true);
             expect(run.world.calls, "nothing starts once the driver is left").toBe(callsWhenLeft);

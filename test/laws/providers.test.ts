@@ -10,9 +10,9 @@ import {
   toToolMessages,
 } from "../../src/providers/index.js";
 import { findFault } from "../../src/providers/json-text.js";
-import { providerList } from "../../src/providers/list.js";
+import { providers } from "../../src/providers/list.js";
 
-const names = providerList.map(({ name }) => name);
+const names = providers.map(({ name }) => name);
 // These put their own ids, or none, in the place of another provider's.
 const changesIds: readonly ProviderName[] = ["mistral", "mistral-sdk", "gemini"];
 

@@ -82,6 +82,9 @@ export class World {
   /** Who holds a call until it is let go, by path. */
   readonly gates = new Map<string, Promise<void>>();
 
+  /** @param slowness how long a call is on its way, in turns of the microtask queue, where its inputs do not say. */
+  constructor(private readonly slowness = 1) {}
+
   has(key: string): boolean {
     return this.effects.some((effect) => effect.key === key);
   }
@@ -128,7 +131,7 @@ export class World {
     };
     const flight = { act };
     life.flights.add(flight);
-    await turns(typeof inputs.turns === "number" ? inputs.turns : 1);
+    await turns(typeof inputs.turns === "number" ? inputs.turns : this.slowness);
     await this.gates.get(path);
     if (life.isDead) return never();
     life.flights.delete(flight);

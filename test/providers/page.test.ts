@@ -6,7 +6,7 @@ import {
   toAssistantMessage,
   toToolMessages,
 } from "../../src/providers/index.js";
-import { providerList } from "../../src/providers/list.js";
+import { providers } from "../../src/providers/list.js";
 
 // As the page says: the file, and an entry in the list.
 vi.mock("../../src/providers/list.js", async (importOriginal) => {
@@ -19,7 +19,7 @@ const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta
 const page = read("docs/providers.md");
 
 describe("docs/providers.md", () => {
-  it.each(providerList.map(({ name }) => name))("tells of %s", (name) => {
+  it.each(providers.map(({ name }) => name))("tells of %s", (name) => {
     expect(page).toContain(`| \`${name}\` |`);
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import type { JournalRecord } from "../../src/core/record.js";
+import { systemClock } from "../../src/driver/clock.js";
 import { runWorkflow } from "../../src/driver/run.js";
 import type { RunStore } from "../../src/ports/run-store.js";
 import { drain, flow, journalOf, options, read, run, write } from "../driver/harness.js";
@@ -27,7 +28,12 @@ describeOnEachStore("what a run costs", (handles) => {
   /** How many commits a workflow costs beside its start; its end rides with the last outcome. */
   async function commitsOf(runId: string, steps: Parameters<typeof flow>[0]): Promise<number> {
     const { store, commits } = counting(handles().store);
-    const { result } = await run(flow(steps), { store, runId, tools: [read("look"), write("pay")] });
+    const { result } = await run(flow(steps), {
+      store,
+      clock: systemClock,
+      runId,
+      tools: [read("look"), write("pay")],
+    });
     expect(result.status).toBe("completed");
     return commits() - 1;
   }
@@ -44,7 +50,7 @@ describeOnEachStore("what a run costs", (handles) => {
     const child = flow([...call("look", 2), ...call("pay", 2)], { name: "child" });
     const { store, commits } = counting(handles().store);
     const parent = flow([...call("look", 1), { id: "settle", workflow: "child", inputs: {} }], { name: "parent" });
-    const given = { store, runId: "child", tools: [read("look"), write("pay")], workflows: child };
+    const given = { store, clock: systemClock, runId: "child", tools: [read("look"), write("pay")], workflows: child };
     expect((await run(parent, given)).result.status).toBe("completed");
     expect(commits() - 1).toBe(1 + 6);
   });
@@ -67,7 +73,12 @@ describeOnEachStore("what a run costs", (handles) => {
       const ends = new Map<string, () => void>();
       const held = (_: unknown, { path }: { path: string }) => new Promise<void>((resolve) => ends.set(path, resolve));
       const steps = [...call("look", 3), ...call("pay", 3)];
-      const given = { store, runId: "one-by-one", tools: [read("look", [held]), write("pay", [held])] };
+      const given = {
+        store,
+        clock: systemClock,
+        runId: "one-by-one",
+        tools: [read("look", [held]), write("pay", [held])],
+      };
       const seen = drain(runWorkflow(flow([{ id: "all", parallel: steps }]), options(given)));
       await vi.waitUntil(() => ends.size === steps.length, { timeout: 10_000 });
       const before = commits();

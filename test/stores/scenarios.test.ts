@@ -1,7 +1,8 @@
-import { describe, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Workflow } from "../../src/core/document.js";
 import type { Question } from "../../src/core/record.js";
 import { answerQuestion, cancelRun } from "../../src/driver/answer.js";
+import { systemClock } from "../../src/driver/clock.js";
 import { listQuestions } from "../../src/driver/list-questions.js";
 import type { ResumeOptions, RunOptions } from "../../src/driver/options.js";
 import { resumeRun, runWorkflow } from "../../src/driver/run.js";
@@ -10,6 +11,11 @@ import type { ScriptedTool } from "../../src/testing/scripted-tool.js";
 import { deferred, drain, flow, options, read, rejection, type Seen, write } from "../driver/harness.js";
 import { describeOnEachStore } from "./each-store.js";
 import { appendOf, type Mortal, mortal } from "./mortal.js";
+
+/** In real time: that of a fake clock runs away while a database is waited for. */
+function realOptions<More extends object>(given: Partial<RunOptions> & More) {
+  return options({ ...given, clock: systemClock });
+}
 
 let runs = 0;
 
@@ -36,12 +42,12 @@ function calledFor(tool: ScriptedTool): string[] {
 
 /** Drives a run until its process dies. */
 async function untilDeath(workflow: Workflow, { store, death }: Mortal, given: Partial<RunOptions>): Promise<void> {
-  const seen = drain(runWorkflow(workflow, options({ ...given, store })));
+  const seen = drain(runWorkflow(workflow, realOptions({ ...given, store })));
   await Promise.race([death, seen]);
 }
 
 function carryOn(store: RunStore, runId: string, given: Partial<ResumeOptions>): Promise<Seen> {
-  return drain(resumeRun(store, runId, options({ ...given, takeOver: true })));
+  return drain(resumeRun(store, runId, realOptions({ ...given, takeOver: true })));
 }
 
 async function openQuestions(store: RunStore, runId: string): Promise<Question[]> {
@@ -146,7 +152,7 @@ describeOnEachStore("a run that waits for an approval", (handles) => {
   }
 
   function goOn({ other, runId, book, release, pay }: Waiting, given: Partial<ResumeOptions> = {}): Promise<Seen> {
-    return drain(resumeRun(other, runId, options({ tools: [book, release, pay], policy: asksAboutPay, ...given })));
+    return drain(resumeRun(other, runId, realOptions({ tools: [book, release, pay], policy: asksAboutPay, ...given })));
   }
 
   const approve = ({ other, runId }: Waiting, by = "ada", id = "pay?1") =>
@@ -240,7 +246,7 @@ describeOnEachStore("a run that waits for an approval", (handles) => {
     await approve(run);
     const life = mortal(run.other, appendOf("write_intended", "pay"), when);
     const dying = drain(
-      resumeRun(life.store, run.runId, options({ tools: [run.book, run.release, run.pay], policy: asksAboutPay })),
+      resumeRun(life.store, run.runId, realOptions({ tools: [run.book, run.release, run.pay], policy: asksAboutPay })),
     );
     await Promise.race([life.death, dying]);
     const { result } = await goOn(run, { takeOver: true });
@@ -265,7 +271,7 @@ describeOnEachStore("a run that waits for an approval", (handles) => {
     const { result } = await goOn(run);
     expect(result.status).toBe("cancelled");
     expect(calledFor(run.release)).toEqual(["b", "a"]);
-    expect(await rejection(approve(run))).toMatchObject({ code: "RUN_ENDED" });
+    expect(await rejection(approve(run))).toMatchObject({ code: "QUESTION_CLOSED" });
     expect(run.pay.calls).toEqual([]);
   });
 });
@@ -286,10 +292,13 @@ describeOnEachStore("a run that is being driven", (handles) => {
     ]);
     const pay = write("pay", [() => held.resolve("paid")]);
     const tools = [read("look", [() => held.promise]), pay];
-    const seen = drain(runWorkflow(both, options({ runId, store, tools, policy: () => "ask" })));
+    const seen = drain(runWorkflow(both, realOptions({ runId, store, tools, policy: () => "ask" })));
     await vi.waitUntil(async () => (await openQuestions(other, runId)).length === 1, { timeout: 10_000 });
-    await answerQuestion(other, runId, "pay?1", { decision: "approve", by: "bea" });
-    expect((await seen).result).toMatchObject({ status: "completed", writes: [{ path: "pay", decidedBy: "bea" }] });
+    await answerQuestion(other, runId, "both/pay?1", { decision: "approve", by: "bea" });
+    expect((await seen).result).toMatchObject({
+      status: "completed",
+      writes: [{ path: "both/pay", decidedBy: "bea" }],
+    });
     expect(pay.calls).toHaveLength(1);
   }, 30_000);
 
@@ -307,7 +316,10 @@ describeOnEachStore("a run that is being driven", (handles) => {
     ]);
     const release = write("release");
     const seen = drain(
-      runWorkflow(flow([booking("a"), booking("b"), booking("c")]), options({ runId, store, tools: [book, release] })),
+      runWorkflow(
+        flow([booking("a"), booking("b"), booking("c")]),
+        realOptions({ runId, store, tools: [book, release] }),
+      ),
     );
     await called.promise;
     await cancelRun(other, runId);
@@ -323,7 +335,7 @@ describeOnEachStore("a run that is being driven", (handles) => {
     const runId = newRunId();
     const release = write("release", [(_, context) => cancelRun(other, context.runId), 1]);
     const tools = [write("book"), refuse(), release];
-    const { result } = await drain(runWorkflow(order, options({ runId, store, tools })));
+    const { result } = await drain(runWorkflow(order, realOptions({ runId, store, tools })));
     expect(calledFor(release)).toEqual(["c", "b", "a"]);
     expect(result).toMatchObject({ status: "failed", error: { stepId: "d" } });
     expect(result.writes.map(({ state }) => state)).toEqual(["undone", "undone", "undone", "failed"]);
