@@ -10,7 +10,7 @@ import type { Dispatch } from "./dispatch-config.js";
 import { Drive } from "./drive.js";
 import { digest } from "./fingerprint.js";
 import type { Settings } from "./options.js";
-import { startRun, takeRun } from "./own.js";
+import { startRun, takeRun } from "./take-run.js";
 import type { OwnedRun } from "./owned-run.js";
 import type { CheckedCall } from "./read-calls.js";
 import { readRun } from "./read-run.js";

@@ -4,7 +4,7 @@ import { DefinitionError } from "../core/errors.js";
 import type { DispatchPlan, HandlerPlan, WorkflowPlan } from "../core/plan.js";
 import { checkBeforeRun } from "./check-workflow.js";
 import type { Settings } from "./options.js";
-import { calledBy } from "./own.js";
+import { calledBy } from "./take-run.js";
 import type { ToolList } from "./tool-list.js";
 
 /** A dispatch that was checked: all that it needs is there. */

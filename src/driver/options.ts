@@ -24,7 +24,7 @@ export interface Limits {
 }
 
 /** Sent every event as `emit(event.type, event)`: an `EventEmitter` of eventemitter3, or what has its `emit`. */
-export type Observer = Pick<EventEmitter, "emit">;
+export type Observer = Pick<EventEmitter, "emit"> | { emit(type: RunEvent["type"], event: RunEvent): unknown };
 
 /** How a run is driven; nothing of it is stored. */
 export interface DriveOptions {

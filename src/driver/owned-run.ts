@@ -3,11 +3,11 @@ import { ToolweaveError } from "../core/errors.js";
 import type { Fact, JournalRecord } from "../core/record.js";
 import type { RunState } from "../core/state.js";
 import type { Clock } from "../ports/clock.js";
-import type { Route } from "./call-tool.js";
 import { headOf } from "./head.js";
 import type { Journal } from "./journal.js";
 import type { LeaseKeeper } from "./lease.js";
 import type { LateWrite } from "./report.js";
+import type { Route } from "./route.js";
 
 /**
  * A run whose start or takeover this driver has made durable: only such a run may be driven. Keeps its state and its

@@ -7,10 +7,12 @@ import { inputMismatch } from "../core/mismatch.js";
 import type { Fact } from "../core/record.js";
 import { type CallOutcome, settleCall } from "../core/settle.js";
 import type { Call, Flow, RunState, Step } from "../core/state.js";
-import { failed, isError, keep, type Prepared, prepare, type Route, send } from "./call-tool.js";
+import { prepare, send } from "./call-tool.js";
 import { callContext, type Handle } from "./handle.js";
 import { readCalls } from "./read-calls.js";
+import type { Prepared, Route } from "./route.js";
 import type { ListedTool } from "./tool-list.js";
+import { failed, isError, keep } from "./tool-result.js";
 
 /** What performing an effect comes to. */
 export type Performed =

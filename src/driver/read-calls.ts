@@ -6,7 +6,7 @@ import type { Validation, Validator } from "../core/schema.js";
 import type { RunState, Step } from "../core/state.js";
 import type { CallError, NormalizedCall } from "../core/tool-call.js";
 import { normalizeToolCalls } from "../providers/index.js";
-import type { Route } from "./call-tool.js";
+import type { Route } from "./route.js";
 
 /** One call of a set that was checked: what its handler is given, or why it can't be run. */
 export type CheckedCall =

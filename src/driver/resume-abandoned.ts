@@ -9,7 +9,7 @@ import { Drive } from "./drive.js";
 import { hasCode } from "./journal.js";
 import { listRuns } from "./list-runs.js";
 import { type ResumeOptions, type Settings, settingsOf } from "./options.js";
-import { takeRun } from "./own.js";
+import { takeRun } from "./take-run.js";
 
 export interface ResumeAbandonedOptions extends Omit<ResumeOptions, "signal" | "takeOver"> {
   /** Only runs of the workflow of this name. @default runs of every workflow */

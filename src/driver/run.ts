@@ -10,7 +10,7 @@ import type { RunStore } from "../ports/run-store.js";
 import { checkBeforeRun } from "./check-workflow.js";
 import { Drive } from "./drive.js";
 import { defaultStore, type ResumeOptions, type RunOptions, type Settings, settingsOf } from "./options.js";
-import { identityOf, type Start, startRun, takeRun } from "./own.js";
+import { identityOf, type Start, startRun, takeRun } from "./take-run.js";
 import { readRun } from "./read-run.js";
 import { refuseSecrets, scrubber } from "./scrub.js";
 import { type Opened, RunStream } from "./stream.js";

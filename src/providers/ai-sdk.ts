@@ -1,4 +1,4 @@
-import { isOneOf, own, ownList } from "./own.js";
+import { isOneOf, own, ownList } from "./own-property.js";
 import type { Provider, WireJson } from "./provider.js";
 
 const results = ["tool-result", "tool-error"];

@@ -13,7 +13,7 @@ import {
 import type { NormalizedCall } from "../core/tool-call.js";
 import { type KnownProvider, type ProviderName, providers } from "./list.js";
 import { normalizeToolCalls } from "./normalize.js";
-import { own } from "./own.js";
+import { own } from "./own-property.js";
 import type { Provider, WireCall, WireJson, WireObject, WireResult } from "./provider.js";
 import { fitName } from "./wire-id.js";
 

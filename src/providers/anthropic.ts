@@ -1,4 +1,4 @@
-import { isOneOf, own } from "./own.js";
+import { isOneOf, own } from "./own-property.js";
 import type { Provider } from "./provider.js";
 import { fitName, shortId } from "./wire-id.js";
 

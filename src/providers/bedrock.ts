@@ -1,5 +1,5 @@
 import { isJsonObject } from "../core/json.js";
-import { hasOwn, isOneOf, own } from "./own.js";
+import { hasOwn, isOneOf, own } from "./own-property.js";
 import type { Provider, WireJson, WireObject } from "./provider.js";
 import { shortId } from "./wire-id.js";
 

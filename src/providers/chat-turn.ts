@@ -1,4 +1,4 @@
-import { hasOwn, isOneOf, own, ownList } from "./own.js";
+import { hasOwn, isOneOf, own, ownList } from "./own-property.js";
 import type { Turn } from "./provider.js";
 
 // The APIs of this family spell their turns alike, and their clients for JavaScript some in camel case. Ollama's reason

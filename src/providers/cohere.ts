@@ -1,6 +1,6 @@
 import type { JsonObject } from "../core/json.js";
 import { writeFunctionCall } from "./openai-chat.js";
-import { hasOwn, own } from "./own.js";
+import { hasOwn, own } from "./own-property.js";
 import type { FoundCall, Provider } from "./provider.js";
 
 /** The Cohere API, version 2. Its turns are read as those of openai-chat; calls of version 1 are read too. */

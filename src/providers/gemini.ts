@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../core/json.js";
-import { hasOwn, isOneOf, own, ownList } from "./own.js";
+import { hasOwn, isOneOf, own, ownList } from "./own-property.js";
 import type { FoundCall, Provider, Turn, WireCall } from "./provider.js";
 import { fitName } from "./wire-id.js";
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../core/json.js";
-import { hasOwn, isOneOf, own, ownList } from "./own.js";
+import { hasOwn, isOneOf, own, ownList } from "./own-property.js";
 import type { Provider } from "./provider.js";
 
 const passedOver = ["text", "reasoning", "server_tool_call", "server_tool_call_result", "non_standard"];

@@ -1,5 +1,5 @@
 import { isJsonObject } from "../core/json.js";
-import { own } from "./own.js";
+import { own } from "./own-property.js";
 import type { Provider, WireCall } from "./provider.js";
 
 /** MCP `tools/call`: JSON-RPC requests, one a call. The id goes back in its own type, number or text. */

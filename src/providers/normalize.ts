@@ -11,7 +11,7 @@ import type { NormalizedCall } from "../core/tool-call.js";
 import { argumentsText, customArguments, type ReadArguments, readArguments } from "./arguments.js";
 import { providers } from "./list.js";
 import { errorOf, isNormalized, readAgain, readNormalized } from "./normalized.js";
-import { hasOwn, own } from "./own.js";
+import { hasOwn, own } from "./own-property.js";
 import type { FoundCall, Turn } from "./provider.js";
 
 /** A call settled but for its id and index. */

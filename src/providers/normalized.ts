@@ -1,7 +1,7 @@
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "../core/json.js";
 import type { NormalizedCall } from "../core/tool-call.js";
 import { customArguments, type ReadArguments, readArguments } from "./arguments.js";
-import { hasOwn, own } from "./own.js";
+import { hasOwn, own } from "./own-property.js";
 import type { FoundCall } from "./provider.js";
 
 /** A call that looks normalized already. Anyone can have written it, so all that it says is checked again. */

@@ -1,4 +1,4 @@
-import { isOneOf, own } from "./own.js";
+import { isOneOf, own } from "./own-property.js";
 import type { Provider } from "./provider.js";
 
 /** The protocol of the OpenAI Agents SDK for JavaScript; its turns are lists under `output`, as of Responses. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../core/json.js";
 import { chatTurn } from "./chat-turn.js";
-import { hasOwn, isOneOf, own } from "./own.js";
+import { hasOwn, isOneOf, own } from "./own-property.js";
 import type { FoundCall, Provider, WireCall } from "./provider.js";
 import { shortId } from "./wire-id.js";
 

@@ -139,7 +139,7 @@ export async function judgeEnded(stage: Stage, given: Case, tally: Played, endin
   if (head?.status !== result.status || head.openQuestions !== 0) violations.push("its head says something else");
 }
 
-export async function journalOf(store: RunStore, runId: string): Promise<JournalRecord[]> {
+async function journalOf(store: RunStore, runId: string): Promise<JournalRecord[]> {
   const journal: JournalRecord[] = [];
   for await (const record of store.read(runId)) journal.push(record);
   return journal;

@@ -106,7 +106,8 @@ export const shapes: readonly Shape[] = [
     ],
   }),
   shape("retries", "completed", {
-    steps: [pay("ada", { flaky: true }, { retries: 1 }), pay("bea")],
+    // What a process died over counts as an attempt, too.
+    steps: [pay("ada", { flaky: true }, { retries: 3 }), pay("bea")],
     pays: ["ada", "bea"],
   }),
   shape("approved", "completed", {

@@ -6,7 +6,7 @@ import type { JournalRecord } from "../../src/core/record.js";
 import type { RunState } from "../../src/core/state.js";
 import { Drive } from "../../src/driver/drive.js";
 import { settingsOf } from "../../src/driver/options.js";
-import { type Start, startRun, takeRun } from "../../src/driver/own.js";
+import { type Start, startRun, takeRun } from "../../src/driver/take-run.js";
 import { listTools } from "../../src/driver/tool-list.js";
 import { fakeClock } from "../../src/testing/fake-clock.js";
 import {

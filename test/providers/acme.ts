@@ -1,5 +1,5 @@
 import { isJsonObject } from "../../src/core/json.js";
-import { isOneOf, own } from "../../src/providers/own.js";
+import { isOneOf, own } from "../../src/providers/own-property.js";
 import type { Provider } from "../../src/providers/provider.js";
 
 /** Acme chat: `{ reply: [{ say } | { invoke: { ref, tool, with } }], ended: "done" | "limit" }`. */

@@ -9,7 +9,6 @@ import { maskedBy } from "../core/mask.js";
 import { type JournalRecord, journalVersion } from "../core/record.js";
 import type { RunSettings, RunState } from "../core/state.js";
 import type { RunHead, RunStore } from "../ports/run-store.js";
-import type { Route } from "./call-tool.js";
 import { digest, digestOf, documentDigest, snapshotOf } from "./fingerprint.js";
 import { headOf } from "./head.js";
 import { Journal, reachStore } from "./journal.js";
@@ -17,6 +16,7 @@ import { LeaseKeeper } from "./lease.js";
 import type { Settings } from "./options.js";
 import { OwnedRun } from "./owned-run.js";
 import { readKnownRun } from "./read-run.js";
+import type { Route } from "./route.js";
 import { refuseSecrets, scrubber } from "./scrub.js";
 import { listTools, type ToolList } from "./tool-list.js";
 

@@ -1,0 +1,156 @@
+import { maxDurationMs } from "../core/document.js";
+import type { CallTool } from "../core/effect.js";
+import { isoTime } from "../core/event.js";
+import { readFailure } from "../core/failure.js";
+import { copyJson, type JsonObject } from "../core/json.js";
+import { maskedBy } from "../core/mask.js";
+import { questionId } from "../core/question.js";
+import { editedFields } from "../core/question-view.js";
+import type { Decision, QuestionAsked, WriteIntended } from "../core/record.js";
+import type { Call } from "../core/state.js";
+import type { PolicyVerdict } from "../ports/policy.js";
+import { writeFingerprint } from "./fingerprint.js";
+import { outcome, type Prepared, type Route, unpublished } from "./route.js";
+import { withInputs } from "./tool-inputs.js";
+import type { ListedTool } from "./tool-list.js";
+import { failed } from "./tool-result.js";
+import { type Shown, writeView } from "./write-view.js";
+
+export async function prepareWrite(route: Route, effect: CallTool): Promise<Prepared> {
+  const { node: call, tool: name } = effect;
+  let tool: ListedTool | undefined;
+  try {
+    tool = (await route.listAgain()).get(name);
+  } catch (error) {
+    return outcome(failed(route, readFailure(error, { effect: "read", aborted: false, scrub: route.scrub })));
+  }
+  if (tool === undefined) return outcome(unpublished(name));
+  const write = tool;
+  const earlier = call.intent;
+  if (earlier !== undefined && fingerprint(route, call, write, earlier.inputs) === earlier.fingerprint) {
+    return intent(route, write, effect, earlier.inputs, earlier.decision, earlier);
+  }
+  if (call.approval !== undefined) return fromApproval(route, write, effect);
+  return withInputs(route, write, effect, (inputs) =>
+    write.effect === "read" ? { kind: "read", tool: write, inputs } : decide(route, write, effect, inputs),
+  );
+}
+
+/** A person approved: what runs is what was shown, with the edits, or it is asked anew. */
+function fromApproval(route: Route, tool: ListedTool, effect: CallTool): Prepared | Promise<Prepared> {
+  const { approval } = effect.node;
+  if (approval === undefined) return outcome(unpublished(tool.name));
+  const { question, answer, at } = approval;
+  if (fingerprint(route, effect.node, tool, question.fields) !== question.fingerprint) {
+    return withInputs(route, tool, effect, (inputs) => ({
+      kind: "ask",
+      fact: asked(route, tool, effect, inputs, { supersedes: question.id }),
+    }));
+  }
+  const decision: Decision = { at, questionId: question.id };
+  if (answer.by !== undefined) decision.by = answer.by;
+  if (answer.note !== undefined) decision.reason = answer.note;
+  return intent(route, tool, effect, editedFields(question, answer), decision, question);
+}
+
+async function decide(route: Route, tool: ListedTool, effect: CallTool, inputs: JsonObject): Promise<Prepared> {
+  const shown = view(route, tool, effect.node, inputs);
+  const { decision, reason, expiresAfterMs } = await askPolicy(route, tool, effect.node, shown);
+  if (decision === "ask") return { kind: "ask", fact: asked(route, tool, effect, inputs, { reason, expiresAfterMs }) };
+  const decided: Decision = { by: "policy", at: isoTime(route.clock.now()) };
+  if (reason !== undefined) decided.reason = reason;
+  if (decision === "reject") {
+    const { masked } = shown;
+    return outcome({ kind: "rejected", tool: tool.name, inputs, ...(masked && { masked }), decision: decided });
+  }
+  return intent(route, tool, effect, inputs, decided, shown);
+}
+
+function view(route: Route, tool: ListedTool, call: Call, fields: JsonObject): Shown {
+  return writeView(call, tool, { fields, fingerprint: fingerprint(route, call, tool, fields), scrub: route.scrub });
+}
+
+function asked(
+  route: Route,
+  tool: ListedTool,
+  { node: call }: CallTool,
+  inputs: JsonObject,
+  { reason, expiresAfterMs, supersedes }: { reason?: string; expiresAfterMs?: number; supersedes?: string },
+): QuestionAsked {
+  const schema = tool.schema === undefined ? true : tool.schema.json;
+  return {
+    kind: "question_asked",
+    path: call.path,
+    question: {
+      kind: "approval",
+      id: questionId(call),
+      ...view(route, tool, call, inputs),
+      ...(schema === undefined ? {} : { schema: route.scrub.value(schema) }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(supersedes === undefined ? {} : { supersedes }),
+    },
+    ...(expiresAfterMs === undefined ? {} : { expiresAfterMs }),
+  };
+}
+
+function intent(
+  route: Route,
+  tool: ListedTool,
+  { node: call, attempt }: CallTool,
+  inputs: JsonObject,
+  decision: Decision,
+  { site, page, action, labels }: Pick<WriteIntended, "site" | "page" | "action" | "labels">,
+): Prepared {
+  const fact: WriteIntended = {
+    kind: "write_intended",
+    path: call.path,
+    attempt,
+    tool: tool.name,
+    idempotent: tool.idempotent,
+    ...(site === undefined ? {} : { site }),
+    ...(page === undefined ? {} : { page }),
+    action,
+    ...(labels === undefined ? {} : { labels }),
+    inputs,
+    ...maskedBy(tool.schema?.json, inputs),
+    fingerprint: fingerprint(route, call, tool, inputs),
+    decision,
+  };
+  return { kind: "intent", tool, fact };
+}
+
+function fingerprint({ runId, documents }: Route, { path }: Call, tool: ListedTool, inputs: JsonObject): string {
+  return writeFingerprint({ runId, path, documents, inputs }, tool);
+}
+
+/** What the host's policy says. One that throws, or says something else, asks. */
+async function askPolicy(route: Route, tool: ListedTool, call: Call, shown: Shown): Promise<PolicyVerdict> {
+  if (route.policy === undefined) return { decision: "ask" };
+  try {
+    const { runId, workflow } = route;
+    const { undo, fingerprint: _, ...write } = shown;
+    const given = await route.policy({
+      ...write,
+      runId,
+      workflow,
+      idempotent: tool.idempotent,
+      fields: copyJson(shown.fields),
+      ...(undo === null ? {} : { undo }),
+    });
+    const verdict = typeof given === "string" ? { decision: given } : given;
+    if (!isVerdict(verdict)) return { decision: "ask", reason: "The policy gave no decision." };
+    return verdict.reason === undefined ? verdict : { ...verdict, reason: route.scrub.text(verdict.reason) };
+  } catch {
+    return { decision: "ask", reason: `The policy failed to decide about ${call.path}.` };
+  }
+}
+
+function isVerdict(verdict: PolicyVerdict): boolean {
+  const { decision, reason, expiresAfterMs } = verdict;
+  return (
+    (decision === "approve" || decision === "reject" || decision === "ask") &&
+    (reason === undefined || typeof reason === "string") &&
+    (expiresAfterMs === undefined ||
+      (typeof expiresAfterMs === "number" && expiresAfterMs >= 0 && expiresAfterMs <= maxDurationMs))
+  );
+}
