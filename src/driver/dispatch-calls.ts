@@ -10,10 +10,10 @@ import type { Dispatch } from "./dispatch-config.js";
 import { Drive } from "./drive.js";
 import { digest } from "./fingerprint.js";
 import type { Settings } from "./options.js";
-import { startRun, takeRun } from "./take-run.js";
 import type { OwnedRun } from "./owned-run.js";
 import type { CheckedCall } from "./read-calls.js";
 import { readRun } from "./read-run.js";
+import { startRun, takeRun } from "./take-run.js";
 
 /** A set of calls that was checked, each run of which is named after the set's. */
 export interface CallSet {

@@ -10,10 +10,10 @@ import type { RunStore } from "../ports/run-store.js";
 import { checkBeforeRun } from "./check-workflow.js";
 import { Drive } from "./drive.js";
 import { defaultStore, type ResumeOptions, type RunOptions, type Settings, settingsOf } from "./options.js";
-import { identityOf, type Start, startRun, takeRun } from "./take-run.js";
 import { readRun } from "./read-run.js";
 import { refuseSecrets, scrubber } from "./scrub.js";
 import { type Opened, RunStream } from "./stream.js";
+import { identityOf, type Start, startRun, takeRun } from "./take-run.js";
 
 /**
  * Runs a workflow. The stream ends with one `result` event, whose fields are also what the generator returns; a run that fails

@@ -54,3 +54,22 @@ describe.each(modes)("a crash at any append, writes: %s", (mode) => {
     },
   );
 });
+
+describe.each(modes)("a crash at any append, and nobody drives for an hour, writes: %s", (mode) => {
+  test.each(samples.map((sample) => [sample.name, sample] as const))(
+    "%s",
+    { timeout: 20_000 },
+    async (_name, sample) => {
+      const { appends } = await uninterrupted(sample, mode);
+      for (const at of places(1, appends, 5)) {
+        for (const when of ["before", "after"] as const) {
+          const run = trial(sample, mode);
+          await crash(run, { at, when, reaches: true });
+          run.now += 3_600_000;
+          const result = await finish(run);
+          await atPlace(`${when} append ${at}`, run, async () => judge(result, run.world, await journalOf(run)));
+        }
+      }
+    },
+  );
+});

@@ -61,6 +61,7 @@ export function judge(result: RunResult, world: World, journal: readonly Journal
   writesAreTrue(result, world);
   if (result.status !== "completed") nothingLeftUndone(result, journal);
   undoneNewestFirst(journal);
+  nothingBegunTooLate(journal);
 }
 
 function nothingTwice(world: World): void {
@@ -155,4 +156,18 @@ function attemptAround(path: string, scope: string): string | undefined {
   return /^(?:#\d+)?(?=[/[])/.exec(path.slice(scope.length)) === null
     ? undefined
     : scope + (/^#\d+/.exec(path.slice(scope.length))?.[0] ?? "");
+}
+
+/** Behind its deadline a write is made only to settle whether it was made before. */
+function nothingBegunTooLate(journal: readonly JournalRecord[]): void {
+  journal.forEach((deadline, seq) => {
+    if (deadline.kind !== "timed_out") return;
+    const before = journal.slice(0, seq);
+    for (const record of journal.slice(seq)) {
+      if (record.kind !== "write_intended" || record.path.endsWith("~undo")) continue;
+      if (record.path !== deadline.path && attemptAround(record.path, deadline.path) === undefined) continue;
+      const intended = before.some((earlier) => earlier.kind === "write_intended" && earlier.path === record.path);
+      expect(intended, `${record.path} is begun behind the deadline of ${deadline.path}`).toBe(true);
+    }
+  });
 }
