@@ -11,7 +11,7 @@ import type { JournalRecord, Opened, Reported, RunEnded, WriteIntended } from ".
 import { asked, replied } from "./replies.js";
 import { abortBelow, failScope, release, stepEnded } from "./scope.js";
 import { type Call, type Flow, type Node, queue, type RunState, type Step } from "./state.js";
-import { timedOut } from "./time-out.js";
+import { renewTime, timedOut } from "./time-out.js";
 import { clearTimer, closeQuestion, drop, setTimer } from "./tree.js";
 import { decideWrite, notApplied } from "./writes.js";
 
@@ -222,6 +222,7 @@ function turned(state: RunState, step: Step, index: number): void {
 function intended(state: RunState, call: Call, record: WriteIntended): void {
   // A person who has the write made again vouches for it; an idempotent tool settles the doubt itself.
   call.vouched = call.reply?.question.kind === "in_doubt" && !record.idempotent;
+  if (call.reply?.question.kind === "in_doubt") renewTime(state, call);
   call.phase = "intended";
   call.attempt = record.attempt;
   call.inputs = record.inputs;

@@ -116,17 +116,29 @@ export function checkAnswer(
 function checkLate(state: RunState, id: string, given: unknown, limits: JsonLimits): undefined {
   const closed = state.closed.get(id);
   if (closed === undefined) {
-    const code = state.ended === undefined ? "UNKNOWN_QUESTION" : "RUN_ENDED";
-    const why = state.ended === undefined ? "has no such question" : `has ended: it is ${state.ended.status}`;
-    throw new ToolweaveError(code, `Run ${state.runId} ${why}. listQuestions tells what is open.`);
+    const { ended, runId } = state;
+    if (ended === undefined) {
+      throw new ToolweaveError(
+        "UNKNOWN_QUESTION",
+        `Run ${runId} has no such question. listQuestions tells what is open.`,
+      );
+    }
+    throw new ToolweaveError("RUN_ENDED", `Run ${runId} has ended: it is ${ended.status}. resumeRun gives its result.`);
   }
   if (closed.state === "expired") throw expiredQuestion(id);
   if (closed.state === "answered") {
     const { question, answer } = closed;
     if (canonicalJson(asJson(answer)) === canonicalJson(asNormalJson(given, limits))) return undefined;
-    throw new ToolweaveError("ALREADY_ANSWERED", `Question ${id} was answered before. The first answer stands.`, {
-      details: { answer: asJson(answerView(question, answer)) },
-    });
+    const first = answerView(question, answer);
+    const what = "decision" in first ? `"${first.decision}"` : "a value";
+    const who = first.by === undefined ? "" : ` by ${JSON.stringify(first.by)}`;
+    throw new ToolweaveError(
+      "ALREADY_ANSWERED",
+      `Question ${id} was answered before, with ${what}${who}. That answer stands.`,
+      {
+        details: { answer: asJson(first) },
+      },
+    );
   }
   throw new ToolweaveError("QUESTION_CLOSED", `Question ${id} was ${closed.state}, and takes no answer any more.`);
 }

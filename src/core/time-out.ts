@@ -1,8 +1,9 @@
-import { stopClock } from "./clock.js";
+import { startClock, stopClock } from "./clock.js";
 import type { ErrorData } from "./errors.js";
 import { callOf } from "./outcomes.js";
 import type { TimedOut } from "./record.js";
 import { failScope } from "./scope.js";
+import { stepOf } from "./settle.js";
 import { type Call, type Node, queue, type RunState } from "./state.js";
 import { clearTimer } from "./tree.js";
 
@@ -39,4 +40,15 @@ function callTimedOut(state: RunState, call: Call): void {
   clearTimer(state, call);
   if (call.phase === "backoff" || call.phase === "sleeping") call.phase = "ready";
   queue(state, call);
+}
+
+/** A person has a write made again: its time begins anew. */
+export function renewTime(state: RunState, call: Call): void {
+  call.timedOut = false;
+  const step = call.purpose === "step" ? stepOf(call) : undefined;
+  const node = step ?? call;
+  if (step !== undefined) step.timedOut = false;
+  const budgetMs = call.entry?.plan?.timeoutMs ?? stepOf(call)?.plan.timeoutMs;
+  stopClock(state, node.clock);
+  node.clock = budgetMs === undefined ? undefined : startClock(state, node, budgetMs);
 }

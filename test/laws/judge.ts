@@ -165,7 +165,8 @@ function nothingBegunTooLate(journal: readonly JournalRecord[]): void {
     const before = journal.slice(0, seq);
     for (const record of journal.slice(seq)) {
       if (record.kind !== "write_intended" || record.path.endsWith("~undo")) continue;
-      if (record.path !== deadline.path && attemptAround(record.path, deadline.path) === undefined) continue;
+      const isBelow = deadline.path === "" || attemptAround(record.path, deadline.path) !== undefined;
+      if (record.path !== deadline.path && !isBelow) continue;
       const intended = before.some((earlier) => earlier.kind === "write_intended" && earlier.path === record.path);
       expect(intended, `${record.path} is begun behind the deadline of ${deadline.path}`).toBe(true);
     }
