@@ -133,7 +133,7 @@ const checkedFormats: ReadonlySet<string> = new Set([
 ]);
 
 /** Each item is compared with each other. */
-const maxUniqueItems = 10_000;
+const maxUniqueItems = 2_000;
 
 function bound(part: LooseSchema, pointer: string): void {
   // The library looks a format up among its own, inherited names included.

@@ -4,6 +4,7 @@ import { isoTime } from "../core/event.js";
 import { readFailure } from "../core/failure.js";
 import { copyJson, type JsonObject } from "../core/json.js";
 import { maskedBy } from "../core/mask.js";
+import { inputMismatch } from "../core/mismatch.js";
 import { questionId } from "../core/question.js";
 import { editedFields } from "../core/question-view.js";
 import type { Decision, QuestionAsked, WriteIntended } from "../core/record.js";
@@ -50,7 +51,25 @@ function fromApproval(route: Route, tool: ListedTool, effect: CallTool): Prepare
   const decision: Decision = { at, questionId: question.id };
   if (answer.by !== undefined) decision.by = answer.by;
   if (answer.note !== undefined) decision.reason = answer.note;
-  return intent(route, tool, effect, editedFields(question, answer), decision, question);
+  const inputs = editedFields(question, answer);
+  const validation = answer.fields && tool.schema?.isCode ? tool.schema.validate(inputs, route.limits) : undefined;
+  if (validation === undefined) return intent(route, tool, effect, inputs, decision, question);
+  // What a schema in code asks for beyond its JSON form is checked too; the fields are sent as they were approved.
+  return Promise.resolve(validation).then((checked) => {
+    if (!("issues" in checked)) return intent(route, tool, effect, inputs, decision, question);
+    const error = inputMismatch(`Tool ${tool.name}`, checked.issues).toJSON();
+    return outcome({ kind: "failed", outcome: "not_applied", error });
+  });
+}
+
+/** Whether an intent that had to wait is still bound to the tool that is published now. */
+export async function stillHolds(route: Route, call: Call, intended: WriteIntended): Promise<boolean> {
+  try {
+    const tool = (await route.listAgain()).get(intended.tool);
+    return tool !== undefined && fingerprint(route, call, tool, intended.inputs) === intended.fingerprint;
+  } catch {
+    return false;
+  }
 }
 
 async function decide(route: Route, tool: ListedTool, effect: CallTool, inputs: JsonObject): Promise<Prepared> {

@@ -42,6 +42,8 @@ export class Drive {
   private isTimeUp = true;
   private hasNews = false;
   private seenStops = 0;
+  /** Whether the consumer had something in hand since what may begin was last looked at. */
+  private hasHeld = false;
   /** How many ask for the next event. */
   private demand = 0;
   private left: Promise<void> | undefined;
@@ -93,7 +95,10 @@ export class Drive {
     try {
       for (;;) {
         const event = this.outbox.take();
-        if (event !== undefined) return event;
+        if (event !== undefined) {
+          this.hasHeld = true;
+          return event;
+        }
         if (this.result !== undefined) return undefined;
         if (this.failure !== undefined) throw this.failure;
         if (this.left !== undefined) {
@@ -174,7 +179,9 @@ export class Drive {
       await this.settle();
       if (!this.outbox.isEmpty) return;
       if (this.state.ended !== undefined) return this.finish();
-      await this.begin(this.flight.takeBeginnings());
+      const beginnings = this.flight.takeBeginnings();
+      if (beginnings.length === 0) this.hasHeld = false;
+      else await this.begin(beginnings);
       this.flight.startPlanned();
       if (!this.outbox.isEmpty) return;
       if (this.flight.hasArrivals || this.flight.isToStart) continue;
@@ -258,7 +265,7 @@ export class Drive {
 
   /** Makes beginnings durable, and does what follows at once. */
   private async begin(beginnings: readonly Beginning[]): Promise<void> {
-    if (beginnings.length === 0) return;
+    if (this.hasHeld && !(await this.stillHold(beginnings))) return this.settle();
     const hasBegun = await this.owned.begin(beginnings.map(({ fact }) => fact));
     const withheld: JournalRecord[] = [];
     for (const { handle, goOn } of beginnings) {
@@ -276,6 +283,18 @@ export class Drive {
     if (withheld.length > 0) await this.owned.write(withheld);
     this.publish();
     return this.settle();
+  }
+
+  /** What had to wait for the consumer may no longer be what was shown: then all of it is prepared anew. */
+  private async stillHold(beginnings: readonly Beginning[]): Promise<boolean> {
+    this.hasHeld = false;
+    const holding = await Promise.all(beginnings.map(({ stillHolds }) => stillHolds?.() ?? true));
+    if (holding.every(Boolean)) return true;
+    for (const { handle } of beginnings) {
+      this.flight.release(handle);
+      if (handle.isWanted()) queue(this.state, handle.node);
+    }
+    return false;
   }
 
   private announce(call: Call, attempt: number): void {
@@ -330,13 +349,19 @@ export class Drive {
     this.closed ??= this.owned.lease.release();
     this.alarm.set(undefined);
     this.flight.close();
-    for (const cleanup of this.cleanups.splice(0)) cleanup();
+    for (const cleanup of this.cleanups.splice(0)) {
+      try {
+        cleanup();
+      } catch {
+        // A store that can't stop telling harms no run.
+      }
+    }
     return this.closed;
   }
 
   private async requestCancel(): Promise<void> {
     await this.section.enter(async () => {
-      if (this.result !== undefined || this.failure !== undefined) return;
+      if (this.state.ended !== undefined || this.failure !== undefined) return;
       await this.owned.appendFirst(() => (this.state.cancelRequested ? undefined : { kind: "cancel_requested" }));
       this.publish();
     });

@@ -11,6 +11,7 @@ export interface Beginning {
   readonly handle: Handle;
   readonly fact: Fact;
   readonly goOn: (() => void) | undefined;
+  readonly stillHolds?: () => Promise<boolean>;
 }
 
 /** What came of an effect. The fact is made when it is applied: only then is it known how the node stands. */
@@ -137,9 +138,9 @@ export class Flight {
       // The driver left before its call began.
       this.release(handle);
     } else {
-      const { fact, goOn } = what;
+      const { fact, goOn, stillHolds } = what;
       const follow = goOn && (() => this.launch(handle, goOn));
-      this.beginnings.push({ handle, fact, goOn: follow });
+      this.beginnings.push({ handle, fact, goOn: follow, stillHolds });
     }
     this.tower.rouse();
   }
@@ -157,7 +158,7 @@ export class Flight {
         this.arrivals.push({ handle, outcome, settle: () => settleCall(node, outcome) });
         this.tower.rouse();
       },
-      () => undefined,
+      (error) => (grace.signal.aborted ? undefined : this.tower.fail(error)),
     );
   }
 }

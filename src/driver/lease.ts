@@ -34,6 +34,10 @@ export class LeaseKeeper {
 
   async release(): Promise<void> {
     clearInterval(this.timer);
-    await this.store.lease?.release(this.runId, this.owner).catch(() => undefined);
+    try {
+      await this.store.lease?.release(this.runId, this.owner);
+    } catch {
+      // It runs out by itself.
+    }
   }
 }

@@ -7,6 +7,7 @@ import { inputMismatch } from "../core/mismatch.js";
 import type { Fact } from "../core/record.js";
 import { type CallOutcome, settleCall } from "../core/settle.js";
 import type { Call, Flow, RunState, Step } from "../core/state.js";
+import { stillHolds } from "./ask-write.js";
 import { prepare, send } from "./call-tool.js";
 import { callContext, type Handle } from "./handle.js";
 import { readCalls } from "./read-calls.js";
@@ -19,7 +20,13 @@ export type Performed =
   /** A fact, made when it is applied: only then is it known how the node stands. */
   | { readonly kind: "settle"; readonly outcome?: CallOutcome; settle(): Fact | undefined }
   /** A fact that begins something, and what is to be done as soon as it is durable. */
-  | { readonly kind: "begin"; readonly fact: Fact; readonly goOn?: (arrive: Arrive) => void };
+  | {
+      readonly kind: "begin";
+      readonly fact: Fact;
+      readonly goOn?: (arrive: Arrive) => void;
+      /** Whether the fact may still begin after it had to wait. */
+      readonly stillHolds?: () => Promise<boolean>;
+    };
 
 export type Arrive = (what: Performed) => void;
 
@@ -91,7 +98,12 @@ function callPrepared(
     }
     case "intent": {
       const { tool, fact } = prepared;
-      return arrive({ kind: "begin", fact, goOn: (arriveAt) => sendCall(tool, fact.inputs, arriveAt) });
+      return arrive({
+        kind: "begin",
+        fact,
+        goOn: (arriveAt) => sendCall(tool, fact.inputs, arriveAt),
+        stillHolds: () => stillHolds(route, call, fact),
+      });
     }
     default:
       return prepared satisfies never;

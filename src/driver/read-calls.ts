@@ -33,8 +33,12 @@ export async function readCalls(
 ): Promise<NormalizedCall[]> {
   const { action } = step.plan;
   if (action.kind !== "tool_dispatch") return [];
-  const calls = normalizeToolCalls(raw);
-  const { tools, limits } = route;
+  const { tools, limits, scrub } = route;
+  // A secret that was escaped in the text of a call stands plain in its arguments.
+  const calls = normalizeToolCalls(raw).map((call): NormalizedCall => {
+    if (!scrub.finds(call.arguments)) return call;
+    return Object.freeze({ ...call, arguments: scrub.value(call.arguments), error: secretInCall });
+  });
   const checked = await checkCalls(action, calls, context, { plans: state.plans, tools, limits });
   return calls.map((call, index) => {
     const error = checked[index]?.error;
@@ -76,6 +80,11 @@ async function checkCall(
 function schemaOf(handler: HandlerPlan, { plans, tools }: Known): Validator | undefined {
   return handler.kind === "tool" ? tools.get(handler.tool)?.schema : plans.get(handler.workflow)?.input;
 }
+
+const secretInCall: CallError = {
+  code: "SECRET_IN_DATA",
+  message: "The arguments hold a secret. A tool gets its secrets from its host, never through a call.",
+};
 
 function unfit(message: string): CallError {
   return { code: "INVALID_ARGUMENTS", message };

@@ -10,7 +10,11 @@ const lookEveryMs = 1_000;
  * @returns how to stop
  */
 export function watchRun(store: RunStore, runId: string, onChange: () => void): () => void {
-  if (store.watch !== undefined) return store.watch(runId, onChange);
+  try {
+    if (store.watch !== undefined) return store.watch(runId, onChange);
+  } catch {
+    // A store that can't tell is looked at like one that never could.
+  }
   const timer = setInterval(onChange, lookEveryMs);
   unref(timer);
   return () => clearInterval(timer);

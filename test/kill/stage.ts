@@ -34,6 +34,8 @@ async function sqlitePlace(): Promise<Place> {
 async function postgresPlace(): Promise<Place> {
   const server = await startPostgres();
   const pool = new pg.Pool({ connectionString: server.connectionString, max: 4 });
+  // Else a connection that the server's end cuts would end the process.
+  pool.on("error", () => {});
   return {
     location: server.connectionString,
     store: postgresStore(pool),

@@ -31,7 +31,7 @@ describe.each(modes)("a crash at any append, writes: %s", (mode) => {
     { timeout: 20_000 },
     async (_name, sample) => {
       const { appends, outcome } = await uninterrupted(sample, mode);
-      for (const at of places(1, appends, 12)) {
+      for (const at of places(1, appends, 9)) {
         for (const when of ["before", "after"] as const) {
           for (const second of secondCrashes(at)) {
             // With nothing on its way both come to the same.

@@ -9,7 +9,7 @@ import { memoryStore } from "../../src/stores/memory.js";
 import { fakeClock } from "../../src/testing/fake-clock.js";
 import { judge, type Outcome, outcomeOf } from "./judge.js";
 import { answerTo, approveAll } from "./person.js";
-import type { Sample } from "./samples.js";
+import type { Sample } from "./sample.js";
 import { Life, World } from "./world.js";
 
 export const runId = "run";

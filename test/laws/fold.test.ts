@@ -24,7 +24,8 @@ import {
 import { atPlace } from "./judge.js";
 import { answerTo, approveAll } from "./person.js";
 import { projectionOf } from "./projection.js";
-import { type Sample, samples } from "./samples.js";
+import type { Sample } from "./sample.js";
+import { samples } from "./samples.js";
 import { places } from "./thorough.js";
 import { Life } from "./world.js";
 

@@ -3,7 +3,7 @@ import type { JournalRecord } from "../../src/core/record.js";
 import type { RunResult } from "../../src/core/result.js";
 import type { WriteEntry } from "../../src/core/state.js";
 import { journalOf, runId, type Trial } from "./drive-sample.js";
-import type { Sample } from "./samples.js";
+import type { Sample } from "./sample.js";
 import type { World } from "./world.js";
 
 /** What must be the same of two runs of a sample, whatever happened to them. */

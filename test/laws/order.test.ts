@@ -5,7 +5,7 @@ import { answerQuestion } from "../../src/driver/answer.js";
 import type { QuestionEvent } from "../../src/driver/options.js";
 import { attend, finish, journalOf, open, runId, type Trial, trial } from "./drive-sample.js";
 import { judge, outcomeOf } from "./judge.js";
-import type { Sample } from "./samples.js";
+import type { Sample } from "./sample.js";
 import { Life } from "./world.js";
 
 const letters = ["a", "b", "c", "d"] as const;

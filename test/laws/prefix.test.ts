@@ -52,7 +52,7 @@ describe.each(modes)("a journal cut behind any record is resumed to the same end
       const run = trial(sample, mode);
       await finish(run);
       const journal = await journalOf(run);
-      for (const length of places(1, journal.length - 1, 14)) {
+      for (const length of places(1, journal.length - 1, 10)) {
         for (const reaches of [true, false]) {
           const rest = await cut(run, journal, length, reaches);
           const result = await finish(rest);

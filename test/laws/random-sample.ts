@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { defineWorkflow } from "../../src/core/define.js";
 import type { StepDocument, Workflow } from "../../src/core/document.js";
 import type { JsonObject } from "../../src/core/json.js";
-import type { Sample } from "./samples.js";
+import type { Sample } from "./sample.js";
 import type { Behaviour } from "./world.js";
 
 /** A random workflow as a tree: what fast-check shrinks, and what is read when a law fails. */

@@ -21,8 +21,8 @@ function counting(store: RunStore): { store: RunStore; commits(): number } {
   };
 }
 
-const call = (tool: string, count: number, from = 0) =>
-  Array.from({ length: count }, (_, index) => ({ id: `${tool}${from + index}`, tool, inputs: {} }));
+const call = (tool: string, count: number) =>
+  Array.from({ length: count }, (_, index) => ({ id: `${tool}${index}`, tool, inputs: {} }));
 
 describeOnEachStore("what a run costs", (handles) => {
   /** How many commits a workflow costs beside its start; its end rides with the last outcome. */
@@ -56,10 +56,8 @@ describeOnEachStore("what a run costs", (handles) => {
   });
 
   describe("inside parallel", () => {
-    const at = (count: number) => [{ id: "all", parallel: call("look", count) }];
-
     test("is at most one commit for a read, beside the one that opens it", async () => {
-      const commits = await commitsOf("parallel-reads", at(6));
+      const commits = await commitsOf("parallel-reads", [{ id: "all", parallel: call("look", 6) }]);
       expect(commits).toBeLessThanOrEqual(1 + 6);
     });
 

@@ -57,7 +57,7 @@ const openers: Readonly<Record<string, () => Opened | Promise<Opened>>> = {
 
 /** Describes what holds on every store of the project; `handles` gives the store once tests run. */
 export function describeOnEachStore(name: string, body: (handles: () => Handles) => void): void {
-  describe.each(Object.keys(openers))(`${name}, on %s`, (kind) => {
+  describe.each(Object.keys(openers))(`${name}, on %s`, { timeout: 30_000 }, (kind) => {
     let opened: Opened | undefined;
     beforeAll(async () => {
       opened = await openers[kind]?.();
