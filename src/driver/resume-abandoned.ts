@@ -69,6 +69,8 @@ export async function* resumeAbandoned(
       await Promise.race(underWay);
       yield* done.splice(0);
     }
+    // Those that came to their end while the last of the store was read.
+    yield* done.splice(0);
   } finally {
     options.stop?.removeEventListener("abort", stopAll);
     stopAll();

@@ -8,18 +8,21 @@ const entries: LedgerEntry[] = [];
 const tries = new Map<string, number>();
 let inFlight = 0;
 
-const server = createServer(async (request, response) => {
+const server = createServer((request, response) => {
+  // Whoever dies in the midst of asking has not asked.
+  serve(request, response).catch(() => response.destroy());
+});
+
+async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = JSON.parse(await textOf(request));
   if (request.url === "/call") return call(body, response);
   if (request.url === "/settle") {
     while (inFlight > 0) await sleep(2);
     return answer(response, {});
   }
-  answer(
-    response,
-    entries.filter(({ memo }) => memo.startsWith(body.prefix)),
-  );
-});
+  const asked = entries.filter(({ memo }) => memo.startsWith(body.prefix));
+  answer(response, asked);
+}
 
 async function call(request: LedgerCall, response: ServerResponse): Promise<void> {
   if (request.hold !== undefined) return hold(request, response);

@@ -43,14 +43,16 @@ export async function rescue(
     if (came.kind === "killed") played.kills += 1;
   }
   await stage.workers.gather(rescuers);
-  await sleep(150);
+  await sleep(200);
+  const left = new Set<string>();
+  for await (const { runId } of stage.store.list({ status: "running" })) left.add(runId);
   const all = await Promise.all(Array.from({ length: rescuers }, () => stage.workers.run({ kind: "rescue", ...how })));
   const runs = all.flatMap((came) => (came.kind === "rescued" ? came.runs : []));
   for (const { given, played } of rescued) {
     const { runId, violations } = played;
     for (const came of all) if (came.kind === "error") violations.push(`a rescuer got ${came.message}`);
     const times = runs.filter((run) => run === runId).length;
-    if (times !== played.kills) violations.push(`it was carried on ${times} times`);
+    if (times !== (left.has(runId) ? 1 : 0)) violations.push(`it was carried on ${times} times`);
     played.resumes += times;
     const ending = await carryToItsEnd(stage, given, played);
     if (ending !== undefined) await judgeEnded(stage, given, played, ending);

@@ -43,7 +43,7 @@ export async function startLedger(programs: Programs): Promise<{ ledger: Ledger;
   const child = fork(programs.ledger, { execArgv: [] });
   const [address]: AddressInfo[] = await once(child, "message");
   if (address === undefined) throw new Error("The ledger said no port.");
-  return { ledger: new Ledger(address.port), stop: () => child.disconnect() };
+  return { ledger: new Ledger(address.port), stop: () => child.kill() };
 }
 
 export type Came = Reply | { readonly kind: "killed" };

@@ -26,7 +26,7 @@ export function answerTo(question: Question, world: World): Answer {
   }
 }
 
-export function valueFor(stepId: string): JsonValue {
+function valueFor(stepId: string): JsonValue {
   return `the ${stepId}`;
 }
 

@@ -58,7 +58,7 @@ export class Life {
 }
 
 /** A promise that never settles. */
-export function never(): Promise<never> {
+function never(): Promise<never> {
   return new Promise(() => undefined);
 }
 

@@ -30,7 +30,7 @@ describeOnEachStore("a run that waits for an approval", (handles) => {
     const runId = newRunId();
     const tools = { book: write("book"), release: write("release"), pay: more.pay ?? write("pay") };
     const given = { runId, store, tools: Object.values(tools), policy: asksAboutPay, input: { both: true } };
-    const { result } = await drain(runWorkflow(more.workflow ?? trip, options(given)));
+    const { result } = await drain(runWorkflow(more.workflow ?? trip, realOptions(given)));
     expect(result).toMatchObject({ status: "waiting", questions: [{ id: "pay?1", kind: "approval" }] });
     return { runId, other, ...tools };
   }
