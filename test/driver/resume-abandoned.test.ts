@@ -58,6 +58,20 @@ describe("runs whose driver is gone", () => {
     expect(await resumed(store, { tools: [read("look"), put] })).toEqual([]);
   });
 
+  it("are told of, also where all have ended before the store has listed its last", async () => {
+    const store = memoryStore();
+    await leave(store, ["run-1"]);
+    const slow: RunStore = {
+      ...store,
+      async *list(filter) {
+        yield* store.list(filter);
+        await settled();
+      },
+    };
+    const runs = await resumed(slow, { tools: [read("look"), write("put")] });
+    expect(runs.map(labelOf)).toEqual(["run-1 completed"]);
+  });
+
   it.each([
     ["one store", () => [memoryStore()]],
     ["connections to one file", () => Array.from({ length: 3 }, () => sqliteStore(new Database(file)))],
