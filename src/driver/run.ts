@@ -12,7 +12,7 @@ import { Drive } from "./drive.js";
 import { defaultStore, type ResumeOptions, type RunOptions, type Settings, settingsOf } from "./options.js";
 import { readRun } from "./read-run.js";
 import { refuseSecrets, scrubber } from "./scrub.js";
-import { type Opened, RunStream } from "./stream.js";
+import { type Opened, type RunStream, runStream } from "./stream.js";
 import { identityOf, type Start, startRun, takeRun } from "./take-run.js";
 
 /**
@@ -27,7 +27,7 @@ import { identityOf, type Start, startRun, takeRun } from "./take-run.js";
  *   can be resumed as it is stored.
  */
 export function runWorkflow<Input>(workflow: Workflow<Input>, options: RunOptions<Input>): RunStream {
-  return new RunStream(async () => {
+  return runStream(async () => {
     const settings = settingsOf(options);
     const store = options.store ?? defaultStore();
     planOf(workflow);
@@ -57,7 +57,7 @@ export function runWorkflow<Input>(workflow: Workflow<Input>, options: RunOption
  *   `CODE_REQUIRED` for a workflow with code that is not in `workflows`, and as `runWorkflow` does.
  */
 export function resumeRun(store: RunStore, runId: string, options: ResumeOptions): RunStream {
-  return new RunStream(() => open(store, runId, settingsOf(options), options.takeOver ?? false));
+  return runStream(() => open(store, runId, settingsOf(options), options.takeOver ?? false));
 }
 
 /** Runs a workflow until it ends or waits, and returns the result. */

@@ -8,11 +8,21 @@ type Turn = IteratorResult<RunEvent, RunResult | undefined>;
 /** A run that is driven, or the result of one that has ended. */
 export type Opened = { readonly drive: Drive } | { readonly result: RunResult; readonly event: RunEvent };
 
+/** The events of a run. The generator returns the result too; `undefined` when it was left before there was one. */
+export interface RunStream extends AsyncGenerator<RunEvent, RunResult | undefined, undefined> {
+  /** Stops driving: see `RunOptions.stop`. */
+  return(value?: RunResult | PromiseLike<RunResult | undefined>): Promise<Turn>;
+}
+
+export function runStream(open: () => Promise<Opened>): RunStream {
+  return new HandWrittenStream(open);
+}
+
 /**
  * The stream of a run's events: an async generator written by hand, since a native one lets `return()` wait behind a
  * pending `next()`. Calls of `next` are served one after another; `return` takes effect at once.
  */
-export class RunStream implements AsyncGenerator<RunEvent, RunResult | undefined, undefined> {
+class HandWrittenStream implements RunStream {
   private opening: Promise<Opened> | undefined;
   private readonly turns = new Section();
   private isDone = false;

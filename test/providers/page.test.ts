@@ -6,7 +6,9 @@ import {
   toAssistantMessage,
   toToolMessages,
 } from "../../src/providers/index.js";
-import { providers } from "../../src/providers/list.js";
+
+const { providers } =
+  await vi.importActual<typeof import("../../src/providers/list.js")>("../../src/providers/list.js");
 
 // As the page says: the file, and an entry in the list.
 vi.mock("../../src/providers/list.js", async (importOriginal) => {

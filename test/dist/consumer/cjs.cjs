@@ -1,0 +1,25 @@
+const { defineTool, defineWorkflow, runToEnd } = require("toolweave");
+const { postgresStore } = require("toolweave/postgres");
+const { sqliteStore } = require("toolweave/sqlite");
+const { storeConformance } = require("toolweave/testing");
+
+const greet = defineTool({
+  name: "greet",
+  description: "Greets by name.",
+  inputSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+  effect: "read",
+  execute: ({ name }) => `Hello, ${name}`,
+});
+
+const hello = defineWorkflow({
+  name: "hello",
+  steps: [{ id: "greet", tool: "greet", inputs: { name: "{{input.name}}" } }],
+});
+
+async function main() {
+  const { status, output } = await runToEnd(hello, { input: { name: "Ada" }, tools: greet });
+  const subpaths = [postgresStore, sqliteStore, storeConformance].map((member) => typeof member);
+  console.log(JSON.stringify({ status, output, subpaths }));
+}
+
+main();
