@@ -26,16 +26,20 @@ export function prepare(route: Route, effect: CallTool): Prepared | Promise<Prep
 }
 
 /** Calls the tool, once: a read, or a write whose intent is durable. */
-export function send(
+export async function send(
   route: Route,
   tool: ListedTool,
   inputs: JsonObject,
   context: ToolCallContext,
   call: { readonly isAborted: boolean },
 ): Promise<CallOutcome> {
-  const threw = (thrown: unknown) =>
-    failed(route, readFailure(thrown, { effect: tool.effect, aborted: call.isAborted, scrub: route.scrub }));
-  return tool
-    .call(copyJson(inputs), context)
-    .then((returned) => (isError(returned) ? threw(returned) : keep(route, returned)), threw);
+  let returned: unknown;
+  try {
+    returned = await tool.call(copyJson(inputs), context);
+    if (isError(returned)) throw returned;
+  } catch (thrown) {
+    const { effect } = tool;
+    return failed(route, readFailure(thrown, { effect, aborted: call.isAborted, scrub: route.scrub }));
+  }
+  return keep(route, returned);
 }

@@ -10,7 +10,7 @@ import { type RunResult, resultOf } from "../core/result.js";
 import { type Call, queue, type RunState } from "../core/state.js";
 import { Alarm } from "./alarm.js";
 import { answerQuestion, refuseSecretAnswer } from "./answer.js";
-import { type Arrival, type Beginning, Flight } from "./flight.js";
+import { type Arrival, type Beginning, Flight, factOf } from "./flight.js";
 import { hasCode } from "./journal.js";
 import type { RunEvent, Settings } from "./options.js";
 import { Outbox } from "./outbox.js";
@@ -64,7 +64,7 @@ export class Drive {
     const { route } = owned;
     const tower = { rouse: () => this.rouse(), fail: (error: unknown) => this.fail(error) };
     const announce = (call: Call, attempt: number) => this.announce(call, attempt);
-    this.flight = new Flight({ state: this.state, route, announce, fail: tower.fail }, settings, tower);
+    this.flight = new Flight({ state: this.state, route, announce }, settings, tower);
     this.outbox = new Outbox(
       {
         ...tower,
@@ -89,6 +89,16 @@ export class Drive {
     }
   }
 
+  /** The next event, where there is one already. */
+  takeEvent(): RunEvent | undefined {
+    const event = this.outbox.take();
+    if (event === undefined) return undefined;
+    this.hasHeld = true;
+    // What came while the event was on its way out is not left until the next one is asked for.
+    if (this.hasCome) this.rouse();
+    return event;
+  }
+
   /** The next event, once there is one; `undefined` when the run ended or waits. */
   async nextEvent(): Promise<RunEvent | undefined> {
     this.demand++;
@@ -105,8 +115,20 @@ export class Drive {
           await (this.stopped ?? this.left);
           return this.outbox.take();
         }
-        await this.section.enter(() => this.advance());
-        if (this.outbox.isEmpty && !this.isOver) await this.pulse.taken();
+        const mayGo = this.section.enter();
+        if (mayGo !== undefined) await mayGo;
+        let isStarted = false;
+        try {
+          if (this.isToSettle) await this.settle();
+          if (this.left === undefined && this.outbox.isEmpty) {
+            const goingOn = this.goOn();
+            if (goingOn === undefined) isStarted = true;
+            else await goingOn;
+          }
+        } finally {
+          this.section.leave();
+        }
+        if (isStarted && this.outbox.isEmpty) await this.pulse.taken();
       }
     } catch (error) {
       this.fail(error);
@@ -114,7 +136,6 @@ export class Drive {
       throw withUnrecorded(error, this.owned.unrecorded);
     } finally {
       this.demand--;
-      // What came while the event was on its way out is not left until the next one is asked for.
       if (this.hasCome) this.rouse();
     }
   }
@@ -132,7 +153,7 @@ export class Drive {
     if (this.result !== undefined || this.failure !== undefined) return this.close();
     if (this.left === undefined) {
       this.flight.ground();
-      this.left = this.section.enter(() => this.settleFlight());
+      this.left = this.section.hold(() => this.settleFlight());
       this.rouse();
     }
     return this.left;
@@ -140,12 +161,12 @@ export class Drive {
 
   private async stop(): Promise<void> {
     await this.leave();
-    if (this.failure === undefined) await this.section.enter(() => this.finish());
+    if (this.failure === undefined) await this.section.hold(() => this.finish());
   }
 
   /** Answers an open question; resolves when the answer is durable. */
   async answer(id: string, given: unknown): Promise<void> {
-    const isGiven = !this.isOver && (await this.section.enter(() => this.answerHere(id, given)));
+    const isGiven = !this.isOver && (await this.section.hold(() => this.answerHere(id, given)));
     if (!isGiven) return answerQuestion(this.owned.journal.store, this.state.runId, id, given, this.settings);
     this.rouse();
   }
@@ -173,26 +194,34 @@ export class Drive {
     return this.result !== undefined || this.left !== undefined || this.failure !== undefined;
   }
 
-  /** Records what came, then, when the consumer has seen all of it, starts what is next. */
-  private async advance(): Promise<void> {
-    while (this.left === undefined) {
-      await this.settle();
-      if (!this.outbox.isEmpty) return;
-      if (this.state.ended !== undefined) return this.finish();
-      const beginnings = this.flight.takeBeginnings();
-      if (beginnings.length === 0) this.hasHeld = false;
-      else await this.begin(beginnings);
-      this.flight.startPlanned();
-      if (!this.outbox.isEmpty) return;
-      if (this.flight.hasArrivals || this.flight.isToStart) continue;
-      if (!this.isIdle()) return;
-      // Before it is said that the run waits: what others say, and what is due.
-      this.hasNews = true;
-      this.isTimeUp = true;
-      await this.settle();
-      if (this.outbox.isEmpty && this.isIdle()) await this.finish();
-      if (this.result !== undefined) return;
-    }
+  /** Whether something came, or follows from what came. */
+  private get isToSettle(): boolean {
+    const { ready, cancelRequested, cancelBegun, stops } = this.state;
+    return (
+      this.hasCome ||
+      ready.size > 0 ||
+      (cancelRequested && !cancelBegun) ||
+      stops !== this.seenStops ||
+      this.owned.hasEnded
+    );
+  }
+
+  /** Starts what is next, now that the consumer has seen all that came before. `undefined`: the world is awaited. */
+  private goOn(): Promise<void> | undefined {
+    if (this.state.ended !== undefined) return this.finish();
+    const beginnings = this.flight.takeBeginnings();
+    if (beginnings.length > 0) return this.begin(beginnings);
+    this.hasHeld = false;
+    this.flight.startPlanned();
+    return this.outbox.isEmpty && this.isIdle() ? this.lookOnceMore() : undefined;
+  }
+
+  /** Before it is said that the run waits: what others say, and what is due. */
+  private async lookOnceMore(): Promise<void> {
+    this.hasNews = true;
+    this.isTimeUp = true;
+    await this.settle();
+    if (this.outbox.isEmpty && this.isIdle()) await this.finish();
   }
 
   /** Whether all that is left waits for people. */
@@ -227,7 +256,7 @@ export class Drive {
     const records: JournalRecord[] = [];
     for (const arrival of this.flight.takeArrivals()) {
       // The one before may have ended what this one is for.
-      const fact = arrival.handle.isWanted() ? arrival.settle() : undefined;
+      const fact = arrival.handle.isWanted() ? factOf(arrival) : undefined;
       if (fact === undefined) continue;
       const write = writeOf(arrival);
       if (write !== undefined) this.owned.unrecorded.push(write);
@@ -282,7 +311,8 @@ export class Drive {
     }
     if (withheld.length > 0) await this.owned.write(withheld);
     this.publish();
-    return this.settle();
+    await this.settle();
+    this.flight.startPlanned();
   }
 
   /** What had to wait for the consumer may no longer be what was shown: then all of it is prepared anew. */
@@ -360,7 +390,7 @@ export class Drive {
   }
 
   private async requestCancel(): Promise<void> {
-    await this.section.enter(async () => {
+    await this.section.hold(async () => {
       if (this.state.ended !== undefined || this.failure !== undefined) return;
       await this.owned.appendFirst(() => (this.state.cancelRequested ? undefined : { kind: "cancel_requested" }));
       this.publish();
@@ -393,7 +423,21 @@ export class Drive {
     this.pulse.give();
     if (this.failure !== undefined || this.hasLeft) return this.reportArrivals();
     if (this.demand > 0 || this.isOver) return;
-    this.inBackground(() => this.section.enter(() => this.settle()));
+    void this.settleUnasked();
+  }
+
+  private async settleUnasked(): Promise<void> {
+    try {
+      const mayGo = this.section.enter();
+      if (mayGo !== undefined) await mayGo;
+      try {
+        await this.settle();
+      } finally {
+        this.section.leave();
+      }
+    } catch (error) {
+      this.fail(error);
+    }
   }
 
   /** A driver that can't go on tells what became of the writes that it had in flight. */
@@ -425,9 +469,9 @@ export class Drive {
   }
 }
 
-function writeOf({ handle, outcome }: Arrival): LateWrite | undefined {
-  if (!handle.isWrite || outcome === undefined) return undefined;
-  return { path: handle.node.path, attempt: handle.attempt, outcome };
+function writeOf({ handle, what }: Arrival): LateWrite | undefined {
+  if (!handle.isWrite || what.kind !== "outcome") return undefined;
+  return { path: handle.node.path, attempt: handle.attempt, outcome: what.outcome };
 }
 
 /** What the driver knows and could not make durable: the outcomes of writes. */

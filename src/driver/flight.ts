@@ -1,6 +1,6 @@
 import type { Effect } from "../core/effect.js";
 import type { Fact } from "../core/record.js";
-import { type CallOutcome, settleCall } from "../core/settle.js";
+import { settleCall } from "../core/settle.js";
 import type { Node } from "../core/state.js";
 import { Handle } from "./handle.js";
 import type { Settings } from "./options.js";
@@ -14,11 +14,20 @@ export interface Beginning {
   readonly stillHolds?: () => Promise<boolean>;
 }
 
-/** What came of an effect. The fact is made when it is applied: only then is it known how the node stands. */
+/** What came of an effect. */
 export interface Arrival {
   readonly handle: Handle;
-  readonly outcome: CallOutcome | undefined;
-  settle(): Fact | undefined;
+  readonly what: Exclude<Performed, { kind: "begin" }>;
+}
+
+/** The fact that an arrival is, as its node stands now. */
+export function factOf({ handle, what }: Arrival): Fact | undefined {
+  if (what.kind === "settle") return what.settle();
+  const { node, isAborted, isWrite } = handle;
+  if (node.kind !== "call") return undefined;
+  // A read that was dropped and therefore failed says nothing: it is made again.
+  if (isAborted && !isWrite && what.outcome.kind !== "returned") return undefined;
+  return settleCall(node, what.outcome);
 }
 
 interface Tower {
@@ -37,11 +46,16 @@ export class Flight {
   private beginnings: Beginning[] = [];
   private readonly graces = new Set<AbortController>();
 
+  private readonly world: World;
+
   constructor(
-    private readonly world: World,
+    world: Omit<World, "arrive" | "fail">,
     private readonly settings: Pick<Settings, "clock" | "limits">,
     private readonly tower: Tower,
-  ) {}
+  ) {
+    const arrive = (handle: Handle, what: Performed) => this.arrive(handle, what);
+    this.world = { ...world, arrive, fail: tower.fail };
+  }
 
   /** How many effects are in flight: started, and not yet taken in. */
   get size(): number {
@@ -70,10 +84,16 @@ export class Flight {
 
   startPlanned(): void {
     if (this.planned.length === 0) return;
-    for (const { effect, handle } of this.planned.splice(0)) {
+    const planned = this.planned;
+    this.planned = [];
+    for (const { effect, handle } of planned) {
       if (!handle.isWanted()) continue;
       this.handles.set(handle.node, handle);
-      this.launch(handle, (arrive) => perform(this.world, effect, handle, arrive));
+      try {
+        perform(this.world, effect, handle);
+      } catch (error) {
+        this.tower.fail(error);
+      }
     }
   }
 
@@ -90,7 +110,9 @@ export class Flight {
   /** What arrived and is still wanted. */
   takeArrivals(): Arrival[] {
     if (this.arrivals.length === 0) return this.arrivals;
-    return this.arrivals.splice(0).filter(({ handle }) => this.release(handle) && handle.isWanted());
+    const arrivals = this.arrivals;
+    this.arrivals = [];
+    return arrivals.filter(({ handle }) => this.release(handle) && handle.isWanted());
   }
 
   /** Ends an effect. False when it had been ended before. */
@@ -122,25 +144,16 @@ export class Flight {
     this.graces.clear();
   }
 
-  private launch(handle: Handle, effect: (arrive: (what: Performed) => void) => void): void {
-    try {
-      effect((what) => this.arrive(handle, what));
-    } catch (error) {
-      this.tower.fail(error);
-    }
-  }
-
   private arrive(handle: Handle, what: Performed): void {
     if (this.handles.get(handle.node) !== handle) return;
-    if (what.kind === "settle") {
-      this.arrivals.push({ handle, outcome: what.outcome, settle: what.settle });
+    if (what.kind !== "begin") {
+      this.arrivals.push({ handle, what });
     } else if (handle.isAborted) {
       // The driver left before its call began.
       this.release(handle);
     } else {
       const { fact, goOn, stillHolds } = what;
-      const follow = goOn && (() => this.launch(handle, goOn));
-      this.beginnings.push({ handle, fact, goOn: follow, stillHolds });
+      this.beginnings.push({ handle, fact, goOn, stillHolds });
     }
     this.tower.rouse();
   }
@@ -154,8 +167,7 @@ export class Flight {
         this.graces.delete(grace);
         const { node } = handle;
         if (node.kind !== "call" || this.handles.get(node) !== handle) return;
-        const outcome: CallOutcome = { kind: "failed", ...unsettled };
-        this.arrivals.push({ handle, outcome, settle: () => settleCall(node, outcome) });
+        this.arrivals.push({ handle, what: { kind: "outcome", outcome: { kind: "failed", ...unsettled } } });
         this.tower.rouse();
       },
       (error) => (grace.signal.aborted ? undefined : this.tower.fail(error)),

@@ -48,16 +48,25 @@ function abortReason(): DOMException {
   return new DOMException("The call is no longer awaited.", "AbortError");
 }
 
-/** What a tool is told of its call. The signal is a getter, so that it costs nothing where it is not used. */
-export function callContext({ runId }: RunState, { stepId, path }: Call, handle: Handle): ToolCallContext {
-  return {
-    runId,
-    stepId,
-    path,
-    attempt: handle.attempt,
-    idempotencyKey: `${runId}:${path}`,
-    get signal() {
-      return handle.signal;
-    },
-  };
+/** What a tool is told of its call. The signal costs nothing where it is not used: it is made when it is first read. */
+export class CallContext implements ToolCallContext {
+  readonly runId: string;
+  readonly stepId: string;
+  readonly path: string;
+  readonly attempt: number;
+  readonly idempotencyKey: string;
+  readonly #handle: Handle;
+
+  constructor({ runId }: RunState, { stepId, path }: Call, handle: Handle) {
+    this.runId = runId;
+    this.stepId = stepId;
+    this.path = path;
+    this.attempt = handle.attempt;
+    this.idempotencyKey = `${runId}:${path}`;
+    this.#handle = handle;
+  }
+
+  get signal(): AbortSignal {
+    return this.#handle.signal;
+  }
 }

@@ -14,8 +14,12 @@ export async function reachStore<T>(runId: string | undefined, use: () => Promis
   try {
     return await use();
   } catch (first) {
-    if (isToolweaveError(first)) throw first;
+    return reachAgain(first, runId, use);
   }
+}
+
+async function reachAgain<T>(first: unknown, runId: string | undefined, use: () => Promise<T>): Promise<T> {
+  if (isToolweaveError(first)) throw first;
   try {
     return await pRetry(() => use().catch(passToolweaveErrors), { retries: 3, minTimeout: 50, factor: 3 });
   } catch (error) {
@@ -64,10 +68,10 @@ export class Journal {
   async append(records: JournalRecord[], head: RunHead): Promise<JournalRecord[] | undefined> {
     const batch = `${this.writer}.${++this.batches}`;
     const [first] = records;
-    if (first !== undefined) records[0] = { ...first, batch };
+    if (first !== undefined) first.batch = batch;
     for (let tries = 1; ; tries++) {
       try {
-        await reachStore(this.runId, () => this.store.append(this.runId, this.seq, records, head));
+        await this.appendOnce(records, head);
         break;
       } catch (error) {
         if (!hasCode(error, "STORE_CONFLICT")) throw error;
@@ -83,6 +87,10 @@ export class Journal {
     }
     this.seq += records.length;
     return undefined;
+  }
+
+  private appendOnce(records: JournalRecord[], head: RunHead): Promise<void> {
+    return reachStore(this.runId, () => this.store.append(this.runId, this.seq, records, head));
   }
 
   /** A conflict with nobody: the run is gone, or the store could not put two appends in an order. */

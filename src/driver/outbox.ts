@@ -67,8 +67,11 @@ export class Outbox {
   /** Sends an event out, past the host. */
   send(event: RunEvent): void {
     if (this.isClosed) return;
-    // What it holds is shared with records and with what follows from them.
-    deepFreeze(event);
+    // What it holds is shared with records and with what follows from them; the event itself is nobody else's.
+    if (event.type === "step") {
+      deepFreeze(event.result);
+      deepFreeze(event.error);
+    } else deepFreeze(event);
     this.events.push(event);
     try {
       this.settings.observer?.emit(event.type, event);

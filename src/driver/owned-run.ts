@@ -50,7 +50,7 @@ export class OwnedRun {
 
   /** Applies a fact of the driver's own; it is to be written next. */
   record(fact: Fact): JournalRecord {
-    const record = { ...fact, at: this.clock.now() };
+    const record = stamped(fact, this.clock.now());
     apply(this.state, record);
     return record;
   }
@@ -72,7 +72,7 @@ export class OwnedRun {
   /** Appends what begins something, then applies it. False when others came first: nothing was begun then. */
   async begin(facts: readonly Fact[]): Promise<boolean> {
     const at = this.clock.now();
-    const records = facts.map((fact): JournalRecord => ({ ...fact, at }));
+    const records = facts.map((fact) => stamped(fact, at));
     const others = await this.append(records, records);
     if (others !== undefined) {
       this.applyOthers(others);
@@ -103,7 +103,11 @@ export class OwnedRun {
     this.isAppending = true;
     const appending = this.journal.append(records, headOf(this.state, coming));
     this.isAppending = false;
-    return appending.catch((error) => this.endWith(error));
+    try {
+      return await appending;
+    } catch (error) {
+      return this.endWith(error);
+    }
   }
 
   private endWith(error: unknown): never {
@@ -121,4 +125,9 @@ export class OwnedRun {
       this.endWith(new ToolweaveError("RUN_TAKEN_OVER", message));
     }
   }
+}
+
+/** A fact belongs to whoever decided it, so it becomes the record itself. */
+function stamped(fact: Fact, at: number): JournalRecord {
+  return Object.assign(fact, { at });
 }

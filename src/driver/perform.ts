@@ -1,15 +1,15 @@
 import { containerOf } from "../core/containers/index.js";
-import type { Effect } from "../core/effect.js";
+import type { CallTool, Effect, RunCode } from "../core/effect.js";
 import { errorToJson, isToolweaveError } from "../core/errors.js";
 import { readFailure } from "../core/failure.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../core/json.js";
 import { inputMismatch } from "../core/mismatch.js";
 import type { Fact } from "../core/record.js";
-import { type CallOutcome, settleCall } from "../core/settle.js";
+import { type CallOutcome, stepOf } from "../core/settle.js";
 import type { Call, Flow, RunState, Step } from "../core/state.js";
 import { stillHolds } from "./ask-write.js";
 import { prepare, send } from "./call-tool.js";
-import { callContext, type Handle } from "./handle.js";
+import { CallContext, type Handle } from "./handle.js";
 import { readCalls } from "./read-calls.js";
 import type { Prepared, Route } from "./route.js";
 import type { ListedTool } from "./tool-list.js";
@@ -17,92 +17,74 @@ import { failed, isError, keep } from "./tool-result.js";
 
 /** What performing an effect comes to. */
 export type Performed =
-  /** A fact, made when it is applied: only then is it known how the node stands. */
-  | { readonly kind: "settle"; readonly outcome?: CallOutcome; settle(): Fact | undefined }
+  /** What a call came to. The fact is made when it is applied: only then is it known how the call stands. */
+  | { readonly kind: "outcome"; readonly outcome: CallOutcome }
+  /** A fact, made when it is applied. */
+  | { readonly kind: "settle"; settle(): Fact | undefined }
   /** A fact that begins something, and what is to be done as soon as it is durable. */
   | {
       readonly kind: "begin";
       readonly fact: Fact;
-      readonly goOn?: (arrive: Arrive) => void;
+      readonly goOn?: () => void;
       /** Whether the fact may still begin after it had to wait. */
       readonly stillHolds?: () => Promise<boolean>;
     };
-
-export type Arrive = (what: Performed) => void;
 
 export interface World {
   readonly state: RunState;
   readonly route: Route;
   /** Says that a read or function starts. */
   announce(call: Call, attempt: number): void;
+  /** Takes what an effect came to. */
+  arrive(handle: Handle, what: Performed): void;
   /** What should never happen: the driver can't go on. */
   fail(error: unknown): void;
 }
 
-/** Does what an effect asks for, and tells `arrive` what it came to. */
-export function perform(
-  world: World,
-  effect: Exclude<Effect, { kind: "commit" }>,
-  handle: Handle,
-  arrive: Arrive,
-): void {
+/** Does what an effect asks for; what it comes to arrives. */
+export function perform(world: World, effect: Exclude<Effect, { kind: "commit" }>, handle: Handle): void {
   switch (effect.kind) {
     case "call_tool":
-      return callTool(world, effect, handle, arrive);
+      return callTool(world, effect, handle);
     case "run_code":
-      return later(world, runCode(world, effect, handle), arrive);
+      return later(world, handle, runCode(world, effect, handle));
     case "check_input":
-      return later(world, checkInput(world, effect.node, effect.input), arrive);
+      return later(world, handle, checkInput(world, effect.node, effect.input));
     case "read_calls":
-      return later(world, openDispatch(world, effect.node, effect.raw, effect.context), arrive);
+      return later(world, handle, openDispatch(world, effect.node, effect.raw, effect.context));
     default:
       return effect satisfies never;
   }
 }
 
-function later(world: World, performed: Promise<Performed>, arrive: Arrive): void {
-  performed.then(arrive).catch(world.fail);
+function later(world: World, handle: Handle, performed: Promise<Performed>): void {
+  performed.then((what) => world.arrive(handle, what)).catch(world.fail);
 }
 
-function callTool(world: World, effect: Extract<Effect, { kind: "call_tool" }>, handle: Handle, arrive: Arrive): void {
+function callTool(world: World, effect: CallTool, handle: Handle): void {
   const prepared = prepare(world.route, effect);
-  if (!(prepared instanceof Promise)) return callPrepared(world, effect, handle, prepared, arrive);
-  prepared.then((ready) => callPrepared(world, effect, handle, ready, arrive)).catch(world.fail);
+  if (!(prepared instanceof Promise)) return callPrepared(world, effect, handle, prepared);
+  prepared.then((ready) => callPrepared(world, effect, handle, ready)).catch(world.fail);
 }
 
-function callPrepared(
-  world: World,
-  { node: call, attempt }: Extract<Effect, { kind: "call_tool" }>,
-  handle: Handle,
-  prepared: Prepared,
-  arrive: Arrive,
-): void {
-  const { route, state } = world;
-  const sendCall = (tool: ListedTool, inputs: JsonObject, arriveAt: Arrive, sent?: JsonObject): void => {
-    const context = callContext(state, call, handle);
-    send(route, tool, inputs, context, handle)
-      .then((outcome) =>
-        arriveAt(settled(call, handle, sent && outcome.kind === "returned" ? { ...outcome, inputs: sent } : outcome)),
-      )
-      .catch(world.fail);
-  };
+function callPrepared(world: World, { node: call, attempt }: CallTool, handle: Handle, prepared: Prepared): void {
   switch (prepared.kind) {
     case "outcome":
-      return arrive(settled(call, handle, prepared.outcome));
+      return world.arrive(handle, prepared);
     case "ask":
-      return arrive({ kind: "begin", fact: prepared.fact });
-    case "read": {
-      if (!handle.isWanted() || handle.isAborted) return arrive({ kind: "settle", settle: () => undefined });
+      return world.arrive(handle, { kind: "begin", fact: prepared.fact });
+    case "read":
+      if (!handle.isWanted() || handle.isAborted) return world.arrive(handle, dropped);
       world.announce(call, attempt);
-      return sendCall(prepared.tool, prepared.inputs, arrive, prepared.inputs);
-    }
+      void sendCall(world, call, handle, prepared.tool, prepared.inputs);
+      return undefined;
     case "intent": {
       const { tool, fact } = prepared;
-      return arrive({
+      return world.arrive(handle, {
         kind: "begin",
         fact,
-        goOn: (arriveAt) => sendCall(tool, fact.inputs, arriveAt),
-        stillHolds: () => stillHolds(route, call, fact),
+        goOn: () => void sendCall(world, call, handle, tool, fact.inputs),
+        stillHolds: () => stillHolds(world.route, call, fact),
       });
     }
     default:
@@ -110,11 +92,20 @@ function callPrepared(
   }
 }
 
-async function runCode(
-  world: World,
-  effect: Extract<Effect, { kind: "run_code" }>,
-  handle: Handle,
-): Promise<Performed> {
+const dropped: Performed = { kind: "settle", settle: () => undefined };
+
+async function sendCall(world: World, call: Call, handle: Handle, tool: ListedTool, inputs: JsonObject): Promise<void> {
+  const { route, state } = world;
+  try {
+    const outcome = await send(route, tool, inputs, new CallContext(state, call, handle), handle);
+    const keepsInputs = outcome.kind === "returned" && !handle.isWrite && stepOf(call)?.plan.inputsAreRead;
+    world.arrive(handle, { kind: "outcome", outcome: keepsInputs ? { ...outcome, inputs } : outcome });
+  } catch (error) {
+    world.fail(error);
+  }
+}
+
+async function runCode(world: World, effect: RunCode, handle: Handle): Promise<Performed> {
   const { route, state, announce } = world;
   const { node: call, attempt, run } = effect;
   announce(call, attempt);
@@ -122,20 +113,14 @@ async function runCode(
   // What the function sets in its scope is its own affair.
   const steps = Object.fromEntries(Array.from(flow.results, ([id, values]) => [id, { ...values }]));
   try {
-    const returned = await run({ input: flow.input ?? {}, steps }, callContext(state, call, handle));
+    const returned = await run({ input: flow.input ?? {}, steps }, new CallContext(state, call, handle));
     if (isError(returned)) throw returned;
-    return settled(call, handle, keep(route, returned));
+    return { kind: "outcome", outcome: keep(route, returned) };
   } catch (thrown) {
     const failure = readFailure(thrown, { effect: "read", aborted: handle.isAborted, scrub: route.scrub });
     const code = failure.error.code === "TOOL_FAILED" ? "STEP_FAILED" : failure.error.code;
-    return settled(call, handle, failed(route, { ...failure, error: { ...failure.error, code } }));
+    return { kind: "outcome", outcome: failed(route, { ...failure, error: { ...failure.error, code } }) };
   }
-}
-
-function settled(call: Call, handle: Handle, outcome: CallOutcome): Performed {
-  // A read that was dropped and therefore failed says nothing: it is made again.
-  const isDropped = handle.isAborted && !handle.isWrite && outcome.kind !== "returned";
-  return { kind: "settle", outcome, settle: () => (isDropped ? undefined : settleCall(call, outcome)) };
 }
 
 async function checkInput(world: World, flow: Flow, input: JsonObject): Promise<Performed> {

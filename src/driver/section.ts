@@ -1,17 +1,31 @@
 /** Lets one at a time in, in the order of coming. */
 export class Section {
-  private isBusy = false;
+  private isTaken = false;
   private readonly waiting: (() => void)[] = [];
 
-  async enter<T>(work: () => Promise<T> | T): Promise<T> {
-    if (this.isBusy) await new Promise<void>((go) => this.waiting.push(go));
-    this.isBusy = true;
+  get isFree(): boolean {
+    return !this.isTaken;
+  }
+
+  /** Resolves when it is one's turn; `undefined` where it is at once. Whoever came in has to leave. */
+  enter(): Promise<void> | undefined {
+    if (this.isTaken) return new Promise((go) => this.waiting.push(go));
+    this.isTaken = true;
+    return undefined;
+  }
+
+  leave(): void {
+    const next = this.waiting.shift();
+    if (next === undefined) this.isTaken = false;
+    else next();
+  }
+
+  async hold<T>(work: () => Promise<T> | T): Promise<T> {
+    await this.enter();
     try {
       return await work();
     } finally {
-      const next = this.waiting.shift();
-      if (next === undefined) this.isBusy = false;
-      else next();
+      this.leave();
     }
   }
 }

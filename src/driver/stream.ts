@@ -24,29 +24,36 @@ export function runStream(open: () => Promise<Opened>): RunStream {
  */
 class HandWrittenStream implements RunStream {
   private opening: Promise<Opened> | undefined;
+  private drive: Drive | undefined;
   private readonly turns = new Section();
   private isDone = false;
 
   constructor(private readonly open: () => Promise<Opened>) {}
 
   next(): Promise<Turn> {
-    return this.turns.enter(() => this.turn());
+    const event = this.isDone || !this.turns.isFree ? undefined : this.drive?.takeEvent();
+    if (event !== undefined) return Promise.resolve({ done: false, value: event });
+    const mayGo = this.turns.enter();
+    return mayGo === undefined ? this.turn() : mayGo.then(() => this.turn());
   }
 
   private async turn(): Promise<Turn> {
-    if (this.isDone) return finished;
-    this.opening ??= this.open();
     try {
-      const opened = await this.opening;
-      if ("drive" in opened) {
-        const event = this.isDone ? undefined : await opened.drive.nextEvent();
-        if (event !== undefined) return { done: false, value: event };
-        return this.end(opened.drive.outcome);
+      if (this.isDone) return finished;
+      if (this.drive === undefined) {
+        this.opening ??= this.open();
+        const opened = await this.opening;
+        if ("result" in opened) return this.isDone ? finished : this.replay(opened);
+        this.drive = opened.drive;
       }
-      return this.isDone ? finished : this.replay(opened);
+      const event = this.isDone ? undefined : await this.drive.nextEvent();
+      if (event !== undefined) return { done: false, value: event };
+      return this.end(this.drive.outcome);
     } catch (error) {
       this.isDone = true;
       throw error;
+    } finally {
+      this.turns.leave();
     }
   }
 

@@ -14,8 +14,8 @@ export interface ListedTool {
   readonly idempotent: boolean;
   /** Absent where any object will do. */
   readonly schema?: Validator;
-  /** Calls it with inputs that were checked, which it may change. Always a promise, whatever the tool does. */
-  call(inputs: JsonObject, context: ToolCallContext): Promise<unknown>;
+  /** Calls it with inputs that were checked, which it may change. It may throw, and give a promise or not. */
+  call(inputs: JsonObject, context: ToolCallContext): unknown;
 }
 
 /** Tools by name. */
@@ -82,7 +82,7 @@ const listed = new WeakMap<object, ListedTool>();
 function listTool(tool: Tool, place: string): ListedTool {
   const known = listed.get(tool);
   if (known !== undefined) return known;
-  const fresh = listedTool(checkTool(tool, place), async (inputs, context) => tool.execute(inputs, context));
+  const fresh = listedTool(checkTool(tool, place), (inputs, context) => tool.execute(inputs, context));
   // One that may still change is read again every time.
   if (Object.isFrozen(tool)) listed.set(tool, fresh);
   return fresh;
@@ -96,7 +96,7 @@ async function listAdapter(adapter: ToolAdapter, place: string): Promise<ListedT
   return published.map((info, index) => {
     const checked = checkTool(info, `${place}.list()[${index}]`);
     const { name } = checked.info;
-    return listedTool(checked, async (inputs, context) => adapter.call(name, inputs, context));
+    return listedTool(checked, (inputs, context) => adapter.call(name, inputs, context));
   });
 }
 

@@ -40,8 +40,12 @@ export interface ToolCallContext {
   attempt: number;
   /** `runId:path`: the same on every attempt and after a restart, another for every other call. */
   idempotencyKey: string;
-  /** Aborted when the call's result is no longer awaited: a cancel, a time-out, or a driver that leaves. */
-  signal: AbortSignal;
+  /**
+   * Aborted when the call's result is no longer awaited: a cancel, a time-out, or a driver that leaves. Made when it is
+   * first read, so that a call which never looks at it costs nothing: hand on the context itself, or name `signal` in a
+   * copy; a spread leaves it out.
+   */
+  readonly signal: AbortSignal;
 }
 
 /** Publishes tools and calls them. What `call` returns is normalized to JSON; what it throws is read by `readFailure`. */

@@ -62,7 +62,7 @@ describe("a run", () => {
       name: "look",
       effect: "read",
       execute(_inputs, context) {
-        seen.push({ ...context });
+        seen.push({ ...context, signal: context.signal });
         if (seen.length === 1) throw new Error("not yet");
         return null;
       },
@@ -74,6 +74,21 @@ describe("a run", () => {
       { ...base, attempt: 1 },
       { ...base, attempt: 2 },
     ]);
+  });
+
+  it("takes what a tool or adapter gives or throws at once, without a promise", async () => {
+    const throwing = () => {
+      throw new Error("at once");
+    };
+    const tools = [
+      defineTool({ name: "plain", effect: "read", execute: () => 5 }),
+      defineTool({ name: "throws", effect: "read", execute: throwing }),
+      { list: () => [{ name: "adapter_throws", effect: "read" as const }], call: throwing },
+    ];
+    const result = async (tool: string) => (await run(flow([{ ...look, tool }]), { tools })).result;
+    expect(await result("plain")).toMatchObject({ status: "completed", output: 5 });
+    expect(await result("throws")).toMatchObject({ error: { code: "TOOL_FAILED", message: "at once" } });
+    expect(await result("adapter_throws")).toMatchObject({ error: { code: "TOOL_FAILED", message: "at once" } });
   });
 
   it("takes an adapter, called by name", async () => {

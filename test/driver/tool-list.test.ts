@@ -241,25 +241,4 @@ describe("a listed tool", () => {
     expect(await list.get("book")?.call({}, context)).toBe(0);
     expect(await list.get("clerk")?.call({}, context)).toBe("good day");
   });
-
-  it("always gives a promise, whatever the tool does", async () => {
-    const thrower = () => {
-      throw "at once";
-    };
-    const values = adapterOf(
-      () => [{ name: "plain" }],
-      // What a program without types can do.
-      (() => 5) as unknown as ToolAdapter["call"],
-    );
-    const list = await listTools([
-      defineTool({ name: "throws", execute: thrower }),
-      adapterOf(() => [{ name: "adapter_throws" }], thrower),
-      values,
-    ]);
-    const call = (name: string) => list.get(name)?.call({}, context);
-    await expect(call("throws")).rejects.toBe("at once");
-    await expect(call("adapter_throws")).rejects.toBe("at once");
-    expect(call("plain")).toBeInstanceOf(Promise);
-    expect(await call("plain")).toBe(5);
-  });
 });
