@@ -2,7 +2,10 @@ import { startClock } from "./clock.js";
 import { childrenOf } from "./containers/container.js";
 import { containerOf } from "./containers/index.js";
 import type { JsonObject } from "./json.js";
-import { type Flow, newCall, newStep, queue, type RunState, type Step } from "./state.js";
+import { newCall, newStep } from "./new-node.js";
+import type { Flow, Step } from "./node.js";
+import { queue } from "./queue.js";
+import type { RunState } from "./state.js";
 import { attach } from "./tree.js";
 
 /** Starting what comes next: a workflow's next step, a container's next children. */

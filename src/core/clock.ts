@@ -1,4 +1,5 @@
-import type { Clock, Node, RunState, Timer } from "./state.js";
+import type { Clock, Node, Timer } from "./node.js";
+import type { RunState } from "./state.js";
 
 /**
  * Budgets and waits, all computed from the times of records:

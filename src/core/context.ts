@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, setOwn } from "./json.js";
+import type { Flow } from "./node.js";
 import type { StepPlan } from "./plan.js";
-import type { Flow } from "./state.js";
 import type { StepValues, TemplateScope } from "./template.js";
 
 /** What templates of a workflow's steps read. */

@@ -1,9 +1,9 @@
 import { contextOf } from "./context.js";
 import { type ErrorData, ToolweaveError } from "./errors.js";
 import { freezeJson, type JsonObject, type JsonValue, setOwn, wellFormed } from "./json.js";
+import type { Flow } from "./node.js";
 import type { DispatchPlan, HandlerPlan } from "./plan.js";
 import { resolveReference } from "./reference.js";
-import type { Flow } from "./state.js";
 import type { CallError, NormalizedCall } from "./tool-call.js";
 
 /** What became of one call of a dispatch. */

@@ -4,9 +4,11 @@ import type { Workflow } from "./document.js";
 import { DefinitionError, ToolweaveError } from "./errors.js";
 import { isoTime } from "./event.js";
 import { canonicalJson } from "./json.js";
+import { newFlow } from "./new-node.js";
 import type { WorkflowPlan } from "./plan.js";
+import { Queue } from "./queue.js";
 import { type DocumentSnapshot, type JournalRecord, journalVersion, type RunStarted } from "./record.js";
-import { newFlow, Queue, type RunSettings, type RunState } from "./state.js";
+import type { RunSettings, RunState } from "./state.js";
 import { documentJson, storedDocument, withoutCode } from "./stored-document.js";
 
 /** How a journal is read when nobody drives it. */

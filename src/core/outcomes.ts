@@ -2,13 +2,15 @@ import { startClock, stopClock } from "./clock.js";
 import { containerOf } from "./containers/index.js";
 import { emit } from "./event.js";
 import type { JsonValue } from "./json.js";
+import { newCall } from "./new-node.js";
+import { type Call, callOf, type Flow, type Node, placeOf, type Step, stepOf } from "./node.js";
 import type { StepPlan } from "./plan.js";
 import { inputView } from "./question-view.js";
+import { queue } from "./queue.js";
 import type { Completed, Failed, Retried } from "./record.js";
 import { mayFallBack } from "./retry.js";
 import { childEnded, childFailed, stepEnded, stepFailed } from "./scope.js";
-import { stepOf } from "./settle.js";
-import { type Call, type Flow, type Node, newCall, queue, type RunState, type Step } from "./state.js";
+import type { RunState } from "./state.js";
 import { attach, closeQuestion, drop, setTimer } from "./tree.js";
 import { markUndo, nextUndo, undoFailed } from "./undo.js";
 import { decideWrite, keepUndo, notApplied } from "./writes.js";
@@ -187,14 +189,4 @@ function willUndo(step: Step): boolean {
     if (owner === undefined || (owner.kind === "step" && containerOf(owner)?.letsChildrenFail)) return false;
     node = owner;
   }
-}
-
-export function placeOf(step: Step) {
-  return { stepId: step.plan.id, path: step.path, attempt: step.attempt };
-}
-
-/** The call that a record of a path speaks of: that of a step has the step's path. */
-export function callOf(node: Node): Call | undefined {
-  if (node.kind === "step") return node.call;
-  return node.kind === "call" ? node : undefined;
 }

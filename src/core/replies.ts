@@ -1,6 +1,9 @@
 import { emitQuestion, isoTime } from "./event.js";
-import type { Question, QuestionAnswered, QuestionAsked, QuestionExpired } from "./record.js";
-import { type Call, queue, type RunState, type Timer } from "./state.js";
+import type { Call, Timer } from "./node.js";
+import type { Question } from "./question.js";
+import { queue } from "./queue.js";
+import type { QuestionAnswered, QuestionAsked, QuestionExpired } from "./record.js";
+import type { RunState } from "./state.js";
 import { closeQuestion } from "./tree.js";
 
 /** Questions as they open and close. */

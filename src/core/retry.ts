@@ -1,15 +1,7 @@
-import { type ErrorCode, type ErrorData, type FailureOutcome, isErrorCode } from "./errors.js";
+import { type ErrorCode, type ErrorData, isErrorCode } from "./errors.js";
+import type { Failure } from "./failure.js";
+import type { Call, Step } from "./node.js";
 import type { Doubted, Failed, Retried } from "./record.js";
-import type { Call, Step } from "./state.js";
-
-/** What an attempt failed with. */
-export interface Failure {
-  readonly outcome: FailureOutcome;
-  readonly error: ErrorData;
-  readonly retryAfterMs?: number;
-  /** Whether it is known that earlier attempts, too, were not applied. */
-  readonly settles?: boolean;
-}
 
 /** What can't succeed by trying again. */
 const hopeless: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -39,10 +31,11 @@ const hopeless: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  * 1. What an earlier attempt left in doubt stays so, whatever a later one failed with.
  * 2. A write in doubt is tried again only where its tool is idempotent.
  * 3. Nothing is tried again below a scope that fails, or once the time is used up.
+ *
+ * @param settles whether it is known that earlier attempts, too, were not applied.
  */
-export function afterFailure(call: Call, failure: Failure): Retried | Doubted | Failed {
-  const inDoubt =
-    failure.outcome === "in_doubt" || (call.doubt !== undefined && !call.vouched && failure.settles !== true);
+export function afterFailure(call: Call, failure: Failure, settles = false): Retried | Doubted | Failed {
+  const inDoubt = failure.outcome === "in_doubt" || (call.doubt !== undefined && !call.vouched && !settles);
   const outcome = inDoubt ? "in_doubt" : failure.outcome;
   const error = call.timedOut ? timedOut(failure.error) : failure.error;
   const { path } = call;

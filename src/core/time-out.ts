@@ -1,10 +1,10 @@
 import { startClock, stopClock } from "./clock.js";
 import type { ErrorData } from "./errors.js";
-import { callOf } from "./outcomes.js";
+import { type Call, callOf, type Node, stepOf } from "./node.js";
+import { queue } from "./queue.js";
 import type { TimedOut } from "./record.js";
 import { failScope } from "./scope.js";
-import { stepOf } from "./settle.js";
-import { type Call, type Node, queue, type RunState } from "./state.js";
+import type { RunState } from "./state.js";
 import { clearTimer } from "./tree.js";
 
 /** What the end of a budget of time means. */

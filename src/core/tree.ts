@@ -1,5 +1,6 @@
 import { stopClock } from "./clock.js";
-import type { Call, ClosedQuestion, Flow, Node, RunState, Step, Timer } from "./state.js";
+import type { Call, Flow, Node, Step, Timer } from "./node.js";
+import type { ClosedQuestion, RunState } from "./state.js";
 
 /** Nodes as they come and go. What is dropped leaves its pending undos to its owner. */
 

@@ -1,16 +1,12 @@
 import { startClock } from "./clock.js";
 import type { ErrorData } from "./errors.js";
 import { emit } from "./event.js";
-import {
-  newCall,
-  queue,
-  type RunState,
-  type Scope,
-  type UndoEntry,
-  type UndoReason,
-  type WriteState,
-} from "./state.js";
+import { newCall } from "./new-node.js";
+import type { Scope } from "./node.js";
+import { queue } from "./queue.js";
+import type { RunState } from "./state.js";
 import { attach } from "./tree.js";
+import type { UndoEntry, UndoReason, WriteState } from "./write-entry.js";
 
 /**
  * A scope's undo:

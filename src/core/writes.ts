@@ -1,8 +1,10 @@
 import { maskAt } from "./mask.js";
+import type { Call, Step } from "./node.js";
 import type { Completed, Failed, WriteIntended } from "./record.js";
 import { compensationOf } from "./settle.js";
-import type { Call, RunState, Step, WriteState } from "./state.js";
+import type { RunState } from "./state.js";
 import { markUndo } from "./undo.js";
+import type { WriteState } from "./write-entry.js";
 
 /** What the journal says of writes, as `writes` shows it, and what of them is to be undone if a scope fails. */
 

@@ -4,8 +4,9 @@ import { containerOf } from "../../src/core/containers/index.js";
 import { defineWorkflow, planOf } from "../../src/core/define.js";
 import type { StepDocument } from "../../src/core/document.js";
 import { beginRun, readSettings } from "../../src/core/fold.js";
+import { newFlow, newStep } from "../../src/core/new-node.js";
+import type { Children, Step } from "../../src/core/node.js";
 import type { JournalRecord } from "../../src/core/record.js";
-import { type Children, newFlow, newStep, type Step } from "../../src/core/state.js";
 
 /** A step as the journal of a run would have it, and children that the journal does not tell of. */
 function stepOf(document: StepDocument, children?: Partial<Children>): Step {

@@ -1,5 +1,7 @@
 import type { JsonValue } from "../../src/core/json.js";
-import type { Call, Clock, Flow, Node, RunState, Step, Timer, UndoEntry } from "../../src/core/state.js";
+import type { Call, Clock, Flow, Node, Step, Timer } from "../../src/core/node.js";
+import type { RunState } from "../../src/core/state.js";
+import type { UndoEntry } from "../../src/core/write-entry.js";
 
 /**
  * A run's state as JSON, without what a fold leaves to be derived anew: what is ready, inputs that nobody was shown

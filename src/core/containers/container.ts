@@ -1,9 +1,10 @@
 import type { ReadCalls } from "../effect.js";
 import { type ErrorData, ToolweaveError } from "../errors.js";
 import type { JsonObject, JsonValue } from "../json.js";
+import type { Children, Flow, Node, Step } from "../node.js";
 import type { WorkflowPlan } from "../plan.js";
 import type { Completed, Opened, Turned } from "../record.js";
-import type { Children, Flow, Node, RunState, Step } from "../state.js";
+import type { RunState } from "../state.js";
 
 /** A kind of step that runs others: how an attempt opens, what its children are, and how it closes. Pure. */
 export interface Container {

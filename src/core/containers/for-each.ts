@@ -1,9 +1,10 @@
 import { scopeOf } from "../context.js";
 import { ToolweaveError } from "../errors.js";
 import type { JsonValue } from "../json.js";
+import { newFlow } from "../new-node.js";
+import type { Step } from "../node.js";
 import type { ForEachPlan } from "../plan.js";
 import type { Warning } from "../record.js";
-import { newFlow, type Step } from "../state.js";
 import { resolveCompiled } from "../template.js";
 import { asObject, attemptPath, type Container, childrenOf, planNamed, resultAt } from "./container.js";
 

@@ -1,5 +1,5 @@
+import type { Step } from "../node.js";
 import type { ContainerPlan } from "../plan.js";
-import type { Step } from "../state.js";
 import type { Container } from "./container.js";
 import { forEach } from "./for-each.js";
 import { parallel } from "./parallel.js";

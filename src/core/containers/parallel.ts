@@ -1,7 +1,7 @@
 import { ToolweaveError } from "../errors.js";
 import { type JsonValue, setOwn } from "../json.js";
+import { newStep } from "../new-node.js";
 import type { ParallelPlan } from "../plan.js";
-import { newStep } from "../state.js";
 import { asObject, attemptPath, type Container } from "./container.js";
 
 /** Steps side by side, in the workflow of the container. Its result is an object by their ids, without those that were skipped. */

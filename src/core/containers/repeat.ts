@@ -2,9 +2,10 @@ import { evaluateCondition } from "../condition.js";
 import { scopeOf } from "../context.js";
 import { ToolweaveError } from "../errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.js";
+import { newFlow } from "../new-node.js";
+import type { Step } from "../node.js";
 import type { RepeatPlan } from "../plan.js";
 import type { Completed, Turned } from "../record.js";
-import { newFlow, type Step } from "../state.js";
 import { resolveCompiled } from "../template.js";
 import { asObject, attemptPath, type Container, childrenOf, planNamed, resultAt } from "./container.js";
 

@@ -1,8 +1,10 @@
 import { contextOf } from "../context.js";
 import { callMetadata, dispatchError, entriesOf, handlerInput, resultOfFlow, sixKeys } from "../dispatch.js";
 import { ToolweaveError } from "../errors.js";
+import { newCall, newFlow } from "../new-node.js";
+import type { ChildOutcome, Step } from "../node.js";
 import type { DispatchPlan } from "../plan.js";
-import { type ChildOutcome, newCall, newFlow, type RunState, type Step } from "../state.js";
+import type { RunState } from "../state.js";
 import type { NormalizedCall } from "../tool-call.js";
 import { attemptPath, type Container, childrenOf, planNamed } from "./container.js";
 

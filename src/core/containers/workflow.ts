@@ -1,6 +1,6 @@
 import { scopeOf } from "../context.js";
+import { newFlow } from "../new-node.js";
 import type { WorkflowCallPlan } from "../plan.js";
-import { newFlow } from "../state.js";
 import { resolveCompiled } from "../template.js";
 import { asObject, attemptPath, type Container, planNamed, resultAt } from "./container.js";
 
