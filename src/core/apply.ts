@@ -11,7 +11,7 @@ import { completed, failed, retried } from "./outcomes.js";
 import { queue } from "./queue.js";
 import type { JournalRecord, Opened, Reported, RunEnded, WriteIntended } from "./record.js";
 import { asked, replied } from "./replies.js";
-import { abortBelow, failScope, release, stepEnded } from "./scope.js";
+import { abortBelow, failContainer, failScope, release, stepEnded } from "./scope.js";
 import type { RunState } from "./state.js";
 import { renewTime, timedOut } from "./time-out.js";
 import { clearTimer, closeQuestion, drop, setTimer } from "./tree.js";
@@ -193,21 +193,22 @@ function opened(state: RunState, step: Step, record: Opened): void {
   step.phase = "open";
   const calls = record.calls ?? [];
   const outcomes = calls.map((call) => (call.error === undefined ? undefined : { error: call.error }));
-  const refused = containerOf(step)?.letsChildrenFail ? undefined : calls.find((call) => call.error !== undefined);
+  const container = containerOf(step);
+  const refused =
+    container.onChildFailure === "record" ? undefined : calls.find((call) => call.error !== undefined)?.error;
   step.children = {
     live: new Set(),
     count: record.count,
     outcomes,
     started: 0,
-    allowed: record.count,
+    allowed: container.allowed ?? record.count,
     calls,
     items: undefined,
-    failure: refused?.error,
+    failure: refused,
   };
-  step.children.allowed = containerOf(step)?.allowed(step.children) ?? record.count;
   emit(state, placeOf(step), "started");
-  if (refused?.error !== undefined) failScope(state, step, containerOf(step)?.failure?.(step) ?? refused.error);
-  else startChildren(state, step);
+  if (refused === undefined) startChildren(state, step);
+  else failContainer(state, step, refused);
 }
 
 function turned(state: RunState, step: Step, index: number): void {
@@ -223,8 +224,9 @@ function turned(state: RunState, step: Step, index: number): void {
 
 function intended(state: RunState, call: Call, record: WriteIntended): void {
   // A person who has the write made again vouches for it; an idempotent tool settles the doubt itself.
-  call.vouched = call.reply?.question.kind === "in_doubt" && !record.idempotent;
-  if (call.reply?.question.kind === "in_doubt") renewTime(state, call);
+  const isAnswered = call.reply?.kind === "in_doubt";
+  call.vouched = isAnswered && !record.idempotent;
+  if (isAnswered) renewTime(state, call);
   call.phase = "intended";
   call.attempt = record.attempt;
   call.inputs = record.inputs;

@@ -1,7 +1,9 @@
+import type { ErrorData } from "./errors.js";
 import type { JsonValue } from "./json.js";
 import { type Call, stepOf } from "./node.js";
 import type { AskPlan } from "./plan.js";
 import type { DoubtQuestionBody, InputQuestionBody, UndoView } from "./question.js";
+import type { WriteIntended } from "./record.js";
 import { compensationOf } from "./settle.js";
 
 /** The id of a call's next question: unique within the run, the same however often it is derived. */
@@ -22,24 +24,27 @@ export function inputQuestion(call: Call, plan: AskPlan, prompt: JsonValue): Inp
   };
 }
 
-export function doubtQuestion(call: Call): DoubtQuestionBody | undefined {
-  const { intent, doubt, purpose, stepId, path } = call;
-  if (intent === undefined || doubt === undefined) return undefined;
-  const { tool, site, page, action, labels, inputs, masked, fingerprint, attempt } = intent;
-  const undo = undoOf(call);
-  const shown = {
+export function doubtQuestion(call: Call, intent: WriteIntended, error: ErrorData): DoubtQuestionBody {
+  const { purpose, stepId, path } = call;
+  const { tool, site, page, action, labels, inputs: fields, masked, fingerprint, attempt } = intent;
+  return {
+    kind: "in_doubt",
+    id: questionId(call),
+    stepId,
+    path,
     purpose,
     tool,
     site,
     page,
     action,
     labels,
-    fields: inputs,
+    fields,
     ...(masked && { masked }),
-    undo,
+    undo: undoOf(call),
     fingerprint,
+    attempt,
+    error,
   };
-  return { kind: "in_doubt", id: questionId(call), stepId, path, ...shown, attempt, error: doubt };
 }
 
 /** What undoes a call's write: its own compensation, else that of a container around it. */

@@ -1,4 +1,4 @@
-import type { Call, Flow, Purpose, Step } from "./node.js";
+import type { Call, CallAction, Flow, Purpose, Step } from "./node.js";
 import type { StepPlan, WorkflowPlan } from "./plan.js";
 import type { UndoEntry } from "./write-entry.js";
 
@@ -55,7 +55,7 @@ export function newCall(
   purpose: Purpose,
   owner: Step | Flow,
   stepId: string,
-  tool: string | undefined,
+  action: CallAction,
   more: { index?: number; entry?: UndoEntry } = {},
 ): Call {
   return {
@@ -64,7 +64,7 @@ export function newCall(
     purpose,
     owner,
     stepId,
-    tool,
+    action,
     index: more.index ?? 0,
     entry: more.entry,
     attempt: 1,

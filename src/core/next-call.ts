@@ -1,13 +1,10 @@
-import { asObject } from "./containers/container.js";
-import { containerOf } from "./containers/index.js";
 import { scopeOf } from "./context.js";
 import { commit, type Effect } from "./effect.js";
 import { type ErrorData, errorDataOf, ToolweaveError } from "./errors.js";
 import type { JsonObject } from "./json.js";
 import { doubtQuestion, inputQuestion } from "./make-question.js";
-import { type Call, flowOf, type Step, stepOf } from "./node.js";
+import { type Approval, type Call, flowOf, type Reply } from "./node.js";
 import type { AskPlan } from "./plan.js";
-import type { ApprovalAnswer, DoubtAnswer } from "./question.js";
 import { editedFields } from "./question-view.js";
 import type { Fact } from "./record.js";
 import { giveUp, settleCall } from "./settle.js";
@@ -27,7 +24,7 @@ export function decideCall(state: RunState, call: Call): Fact | Effect | undefin
     case "ready":
       return call.stopped ? undefined : startOrFail(state, call);
     case "answered":
-      return answered(call);
+      return call.reply && replied(call, call.reply);
     case "doubted":
       return doubted(state, call);
     case "slept":
@@ -61,23 +58,20 @@ function outOfTime(call: Call): Fact {
   return settleCall(call, { kind: "failed", outcome: "not_applied", error });
 }
 
-function start(state: RunState, call: Call): Fact | Effect | undefined {
+function start(state: RunState, call: Call): Fact | Effect {
   if (call.timedOut) return outOfTime(call);
   if (call.purpose !== "undo" && call.doubt === undefined) refuseOverLimit(state);
-  if (call.tool !== undefined) {
-    call.inputs ??= inputsOf(call);
-    return { kind: "call_tool", node: call, tool: call.tool, inputs: call.inputs, attempt: call.attempt };
-  }
-  const action = stepOf(call)?.plan.action;
-  switch (action?.kind) {
+  const { action, path, attempt } = call;
+  switch (action.kind) {
+    case "tool":
+      call.inputs ??= action.inputs();
+      return { kind: "call_tool", node: call, tool: action.tool, inputs: call.inputs, attempt };
     case "run":
-      return { kind: "run_code", node: call, run: action.run, attempt: call.attempt };
+      return { kind: "run_code", node: call, run: action.run, attempt };
     case "sleep":
-      return commit(call, { kind: "sleep_started", path: call.path, ms: action.ms });
+      return commit(call, { kind: "sleep_started", path, ms: action.ms });
     case "ask":
       return commit(call, ask(call, action));
-    default:
-      return undefined;
   }
 }
 
@@ -92,55 +86,35 @@ function ask(call: Call, plan: AskPlan): Fact {
   };
 }
 
-/** What a call sends: of an undo it was resolved when its step completed. */
-function inputsOf(call: Call): JsonObject {
-  const scope = scopeOf(flowOf(call));
-  const step = stepOf(call);
-  if (step === undefined) {
-    const container = call.owner.kind === "step" ? containerOf(call.owner) : undefined;
-    return container?.callInput?.(call.owner as Step, call.index) ?? {};
-  }
-  if (call.purpose === "fallback" && step.plan.fallback !== undefined) {
-    const { code, message } = step.failure ?? { code: "STEP_FAILED", message: "" };
-    return asObject(resolveCompiled(step.plan.fallback.inputs, { ...scope, error: { code, message } }));
-  }
-  return step.plan.action.kind === "tool" ? asObject(resolveCompiled(step.plan.action.inputs, scope)) : {};
-}
-
 /** What an answer, or the expiry of its question, means for a call. */
-function answered(call: Call): Fact | Effect | undefined {
-  if (call.reply === undefined) return undefined;
-  const { question, answer, at } = call.reply;
-  if (answer === undefined) return expired(call);
-  switch (question.kind) {
+function replied(call: Call, reply: Reply): Fact | Effect {
+  switch (reply.kind) {
+    case "expired":
+      return expired(call);
     case "input":
-      return "value" in answer ? settleCall(call, { kind: "returned", result: answer.value }) : undefined;
+      return settleCall(call, { kind: "returned", result: reply.answer.value });
     case "in_doubt":
-      return "decision" in answer ? doubtAnswered(call, answer) : undefined;
-    case "approval": {
-      if (!("decision" in answer) || answer.decision !== "reject") {
-        return call.timedOut ? outOfTime(call) : sendApproved(call);
-      }
-      const { by, note: reason } = answer;
-      const decision = { by, at, reason, questionId: question.id };
-      const { tool, fields: inputs, masked } = question;
-      return settleCall(call, { kind: "rejected", tool, inputs, ...(masked && { masked }), decision });
-    }
-    default:
-      return question satisfies never;
+      return doubtAnswered(call, reply);
+    case "approval":
+      if (reply.answer.decision === "reject") return rejected(call, reply);
+      return call.timedOut ? outOfTime(call) : sendApproved(call, reply);
   }
 }
 
-function sendApproved(call: Call): Effect | undefined {
-  if (call.approval === undefined) return undefined;
-  const { question, answer } = call.approval;
+function sendApproved(call: Call, { question, answer }: Approval): Effect {
   const inputs = editedFields(question, answer);
   return { kind: "call_tool", node: call, tool: question.tool, inputs, attempt: call.attempt };
 }
 
+function rejected(call: Call, { question, answer, at }: Approval): Fact {
+  const { tool, fields: inputs, masked, id: questionId } = question;
+  const decision = { by: answer.by, at, reason: answer.note, questionId };
+  return settleCall(call, { kind: "rejected", tool, inputs, ...(masked && { masked }), decision });
+}
+
 function expired(call: Call): Fact {
-  const action = stepOf(call)?.plan.action;
-  if (action?.kind === "ask" && action.default !== undefined) {
+  const { action } = call;
+  if (action.kind === "ask" && action.default !== undefined) {
     return settleCall(call, { kind: "returned", result: action.default.value });
   }
   const message = "Nobody answered in time, and an expired question never approves.";
@@ -148,35 +122,32 @@ function expired(call: Call): Fact {
 }
 
 /** What a person said of a write in doubt. */
-function doubtAnswered(call: Call, answer: ApprovalAnswer | DoubtAnswer): Fact | Effect | undefined {
-  const { doubt } = call;
-  if (doubt === undefined) return undefined;
+function doubtAnswered(call: Call, { question, answer }: Extract<Reply, { kind: "in_doubt" }>): Fact | Effect {
   switch (answer.decision) {
     case "done":
-      return settleCall(call, { kind: "returned", result: ("result" in answer ? answer.result : undefined) ?? null });
+      return settleCall(call, { kind: "returned", result: answer.result ?? null });
     case "not_applied": {
-      const error: ErrorData = { ...doubt, code: "TOOL_FAILED" };
+      const error: ErrorData = { ...question.error, code: "TOOL_FAILED" };
       return settleCall(call, { kind: "failed", outcome: "not_applied", error, settles: true });
     }
     case "retry":
-      return again(call);
-    default:
-      return giveUp(call, doubt);
+      return again(call, question.tool, question.fields);
+    case "fail":
+      return giveUp(call, question.error);
   }
 }
 
 function doubted(state: RunState, call: Call): Fact | Effect | undefined {
-  if (call.doubt === undefined) return undefined;
-  if (call.interrupted && call.idempotent) return again(call);
-  if (state.settings.inDoubt === "fail") return giveUp(call, call.doubt);
-  const question = doubtQuestion(call);
-  return question && commit(call, { kind: "question_asked", path: call.path, question });
+  const { doubt, intent } = call;
+  if (doubt === undefined || intent === undefined) return undefined;
+  if (call.interrupted && call.idempotent) return again(call, intent.tool, intent.inputs);
+  if (state.settings.inDoubt === "fail") return giveUp(call, doubt);
+  return commit(call, { kind: "question_asked", path: call.path, question: doubtQuestion(call, intent, doubt) });
 }
 
 /** The same call with the same key once more, to settle whether it was made. */
-function again(call: Call): Effect | undefined {
-  if (call.tool === undefined || call.inputs === undefined) return undefined;
-  return { kind: "call_tool", node: call, tool: call.tool, inputs: call.inputs, attempt: call.attempt + 1 };
+function again(node: Call, tool: string, inputs: JsonObject): Effect {
+  return { kind: "call_tool", node, tool, inputs, attempt: node.attempt + 1 };
 }
 
 /** Beyond the limit no new work starts. @throws ToolweaveError `LIMIT_REACHED` */

@@ -1,5 +1,6 @@
 import { evaluateCondition } from "./condition.js";
-import { containerOf } from "./containers/index.js";
+import { childrenOf } from "./containers/container.js";
+import { containerOf, flowsOf } from "./containers/index.js";
 import { scopeOf } from "./context.js";
 import { commit, type Effect } from "./effect.js";
 import { type ErrorData, errorDataOf } from "./errors.js";
@@ -81,15 +82,14 @@ function outputOf(flow: Flow) {
 }
 
 function enter(state: RunState, flow: Flow, step: Step): Fact | Effect | undefined {
-  const container = containerOf(step);
-  if (container === undefined) return undefined;
+  const flows = flowsOf(step);
   refuseOverLimit(state);
-  const input = container.input(step, flow);
+  const input = flows.input(step, flow);
   const validator = flow.plan.input;
   if (validator?.isCode) return { kind: "check_input", node: flow, input };
   const issues = validator?.validateJson(input) ?? [];
   if (issues.length > 0) throw inputMismatch(`Workflow ${flow.plan.name}`, issues);
-  return { kind: "entered", path: flow.path, input: container.lay(step, flow, input) };
+  return { kind: "entered", path: flow.path, input: flows.lay(step, flow, input) };
 }
 
 function decideStep(state: RunState, step: Step): Fact | Effect | undefined {
@@ -117,18 +117,18 @@ function begin(state: RunState, step: Step): Fact | Effect | undefined {
     }
     if (plan.timeoutMs !== undefined) return commit(step, { kind: "begun", path: step.path });
   }
-  const container = containerOf(step);
+  const { call } = step;
   // A call that is itself among what is ready is decided when its turn comes, and once.
-  if (container === undefined) return step.call && !step.call.queued ? decideCall(state, step.call) : undefined;
+  if (call !== undefined) return call.queued ? undefined : decideCall(state, call);
   refuseOverLimit(state);
-  return container.open(step);
+  return containerOf(step).open(step);
 }
 
 function close(state: RunState, step: Step): Fact | undefined {
+  if (childrenOf(step).live.size > 0) return undefined;
   const container = containerOf(step);
-  if (container === undefined || step.children === undefined || step.children.live.size > 0) return undefined;
   try {
-    const closing = container.close(step);
+    const closing = container.close?.(step) ?? {};
     if ("kind" in closing) return closing;
     return { kind: "completed", path: step.path, ...closing, ...undoOfContainer(step, container.result(step, state)) };
   } catch (error) {

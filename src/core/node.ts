@@ -1,7 +1,15 @@
 import type { ErrorData } from "./errors.js";
 import type { JsonObject, JsonValue } from "./json.js";
-import type { StepPlan, WorkflowPlan } from "./plan.js";
-import type { Answer, ApprovalAnswer, ApprovalQuestion, Question } from "./question.js";
+import type { AskPlan, RunPlan, SleepPlan, StepPlan, WorkflowPlan } from "./plan.js";
+import type {
+  ApprovalAnswer,
+  ApprovalQuestion,
+  DoubtAnswer,
+  DoubtQuestion,
+  InputAnswer,
+  InputQuestion,
+  Question,
+} from "./question.js";
 import type { Reported, WriteIntended } from "./record.js";
 import type { StepValues } from "./template.js";
 import type { NormalizedCall } from "./tool-call.js";
@@ -109,8 +117,7 @@ export interface Call extends NodeBase {
   readonly purpose: Purpose;
   readonly stepId: string;
   readonly owner: Step | Flow;
-  /** The tool; absent for what calls none. */
-  readonly tool: string | undefined;
+  readonly action: CallAction;
   /** Which call of a dispatch. */
   readonly index: number;
   attempt: number;
@@ -118,8 +125,8 @@ export interface Call extends NodeBase {
   /** Resolved when first needed; what was shown once it was asked about; what was sent once intended. */
   inputs: JsonObject | undefined;
   question: OpenQuestion | undefined;
-  /** How the call's last question was closed by an answer or, without one, by its expiry. */
-  reply: { readonly question: Question; readonly answer: Answer | undefined; readonly at: string } | undefined;
+  /** How the call's last question was closed, where it was not withdrawn. */
+  reply: Reply | undefined;
   /** The approval that serves all attempts of the call. */
   approval: Approval | undefined;
   idempotent: boolean;
@@ -145,13 +152,32 @@ export interface Call extends NodeBase {
   announced: boolean;
 }
 
-/** What a person approved: the fields as they were shown, with the edits. */
-export interface Approval {
-  readonly question: ApprovalQuestion;
-  readonly answer: ApprovalAnswer;
+export type CallAction = ToolCall | RunPlan | AskPlan | SleepPlan;
+
+export interface ToolCall {
+  readonly kind: "tool";
+  readonly tool: string;
+  /** What the call sends, resolved anew. @throws ToolweaveError when it does not resolve */
+  inputs(): JsonObject;
+}
+
+/** What came of a question: an answer of its kind, or its expiry. */
+export type Reply =
+  | Answered<"approval", ApprovalQuestion, ApprovalAnswer>
+  | Answered<"input", InputQuestion, InputAnswer>
+  | Answered<"in_doubt", DoubtQuestion, DoubtAnswer>
+  | { readonly kind: "expired"; readonly question: Question; readonly at: string };
+
+export interface Answered<Kind, Asked, Given> {
+  readonly kind: Kind;
+  readonly question: Asked;
+  readonly answer: Given;
   /** ISO 8601. */
   readonly at: string;
 }
+
+/** What a person approved: the fields as they were shown, with the edits. */
+export type Approval = Extract<Reply, { kind: "approval" }>;
 
 export interface OpenQuestion {
   readonly question: Question;

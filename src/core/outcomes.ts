@@ -1,10 +1,11 @@
 import { startClock, stopClock } from "./clock.js";
-import { containerOf } from "./containers/index.js";
+import { containerOf, flowsOf } from "./containers/index.js";
+import { resolveInputs, scopeOf } from "./context.js";
 import { emit } from "./event.js";
 import type { JsonValue } from "./json.js";
 import { newCall } from "./new-node.js";
-import { type Call, callOf, type Flow, type Node, placeOf, type Step, stepOf } from "./node.js";
-import type { StepPlan } from "./plan.js";
+import { type Call, callOf, type Flow, type Node, placeOf, type Step, stepOf, type ToolCall } from "./node.js";
+import type { FallbackPlan, StepPlan } from "./plan.js";
 import { inputView } from "./question-view.js";
 import { queue } from "./queue.js";
 import type { Completed, Failed, Retried } from "./record.js";
@@ -45,7 +46,7 @@ function callCompleted(state: RunState, call: Call, record: Completed): void {
 
 /** The result as people see it: only what a person gave has a schema that may keep it from them. */
 function resultView({ reply }: Call, result: JsonValue): JsonValue {
-  return reply?.question.kind === "input" ? inputView(reply.question, result) : result;
+  return reply?.kind === "input" ? inputView(reply.question, result) : result;
 }
 
 function flowCompleted(state: RunState, flow: Flow, record: Completed): void {
@@ -54,11 +55,11 @@ function flowCompleted(state: RunState, flow: Flow, record: Completed): void {
   const last = flow.plan.steps.at(-1);
   const output = flow.plan.output === undefined ? last && flow.results.get(last.id)?.result : record.result;
   const value: JsonValue = output ?? null;
-  childEnded(state, flow, flow.owner, containerOf(flow.owner)?.childResult?.(flow, value, false) ?? value);
+  childEnded(state, flow, flow.owner, flowsOf(flow.owner).result?.(flow, value, false) ?? value);
 }
 
 function containerCompleted(state: RunState, step: Step, record: Completed): void {
-  const result = containerOf(step)?.result(step, state) ?? null;
+  const result = containerOf(step).result(step, state);
   state.warnings.push(...(record.warnings ?? []));
   if (step.plan.compensate !== undefined) {
     const writes = step.undo.flatMap((entry) => entry.writes);
@@ -118,7 +119,7 @@ export function failed(state: RunState, node: Node, record: Failed): void {
     return call.entry === undefined ? callFailed(state, call, record) : undoCallFailed(state, call, record);
   if (node.kind === "step") return finish(state, node, record);
   if (node.kind !== "flow" || node.owner === undefined) return;
-  const result = node.input === undefined ? undefined : containerOf(node.owner)?.childResult?.(node, null, true);
+  const result = node.input === undefined ? undefined : flowsOf(node.owner).result?.(node, null, true);
   childFailed(state, node, node.owner, record.error, result);
 }
 
@@ -159,7 +160,8 @@ function callFailed(state: RunState, call: Call, record: Failed): void {
 
 /** A step failed for good: its fallback takes over, or its owner is told. */
 function finish(state: RunState, step: Step, record: Failed, call?: Call): void {
-  if (mayFallBack(step, record) && step.plan.fallback !== undefined) {
+  const { fallback } = step.plan;
+  if (fallback !== undefined && mayFallBack(step, record)) {
     emit(state, placeOf(step), "failed", { error: record.error, willUndo: false });
     if (call !== undefined) drop(state, call);
     stopClock(state, step.clock);
@@ -169,7 +171,13 @@ function finish(state: RunState, step: Step, record: Failed, call?: Call): void 
     step.children = undefined;
     forgetResults(step.plan, step.flow);
     step.failure = record.error;
-    step.fallback = newCall(`${step.path}~fallback`, "fallback", step, step.plan.id, step.plan.fallback.tool);
+    step.fallback = newCall(
+      `${step.path}~fallback`,
+      "fallback",
+      step,
+      step.plan.id,
+      fallbackCall(step, fallback, record),
+    );
     attach(state, step.fallback);
     if (step.plan.timeoutMs !== undefined) step.fallback.clock = startClock(state, step.fallback, step.plan.timeoutMs);
     return queue(state, step.fallback);
@@ -180,13 +188,18 @@ function finish(state: RunState, step: Step, record: Failed, call?: Call): void 
   stepFailed(state, step, error);
 }
 
+function fallbackCall({ flow }: Step, { tool, inputs }: FallbackPlan, { error: { code, message } }: Failed): ToolCall {
+  const error = { code, message };
+  return { kind: "tool", tool, inputs: () => resolveInputs(inputs, { ...scopeOf(flow), error }) };
+}
+
 /** Whether something done so far will now be undone: below the scope that fails with the step. */
 function willUndo(step: Step): boolean {
   let node: Flow | Step = step;
   for (;;) {
     if (node.undo.some((entry) => entry.plan !== undefined)) return true;
     const { owner }: { owner: Flow | Step | undefined } = node;
-    if (owner === undefined || (owner.kind === "step" && containerOf(owner)?.letsChildrenFail)) return false;
+    if (owner === undefined || (owner.kind === "step" && containerOf(owner).onChildFailure === "record")) return false;
     node = owner;
   }
 }

@@ -66,7 +66,7 @@ export function afterUndo(step: Step, error: ErrorData): Retried | Failed {
 
 /** Whether a step that failed for good may use its fallback: it surely had no effect, and nobody said no. */
 export function mayFallBack(step: Step, failed: Failed): boolean {
-  if (step.plan.fallback === undefined || step.stopped || step.residue || step.phase === "recovering") return false;
+  if (step.stopped || step.residue || step.phase === "recovering") return false;
   const code = rootCode(failed.error);
   if (code === "REJECTED" || code === "CANCELLED" || code === "LIMIT_REACHED") return false;
   if (code === "RESULT_NOT_JSON" || code === "RESULT_TOO_LARGE") return false;

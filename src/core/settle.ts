@@ -1,5 +1,4 @@
-import { asObject } from "./containers/container.js";
-import { scopeWithOwn } from "./context.js";
+import { resolveInputs, scopeWithOwn } from "./context.js";
 import { type ErrorData, errorDataOf } from "./errors.js";
 import type { Failure } from "./failure.js";
 import type { JsonObject, JsonValue } from "./json.js";
@@ -8,7 +7,7 @@ import { type Call, type Flow, flowOf, type Step, stepOf } from "./node.js";
 import type { CompensationPlan } from "./plan.js";
 import type { Completed, Decision, Fact, Failed, ResolvedUndo } from "./record.js";
 import { afterFailure } from "./retry.js";
-import { resolveCompiled, type StepValues } from "./template.js";
+import type { StepValues } from "./template.js";
 
 /** What a call came to in the world. */
 export type CallOutcome =
@@ -89,7 +88,7 @@ function resolvedUndo(
 ): { undo?: ResolvedUndo } {
   if (plan === undefined) return {};
   try {
-    return { undo: { inputs: asObject(resolveCompiled(plan.inputs, scopeWithOwn(flow, stepId, own))) } };
+    return { undo: { inputs: resolveInputs(plan.inputs, scopeWithOwn(flow, stepId, own)) } };
   } catch (error) {
     return { undo: { error: errorDataOf(error) } };
   }

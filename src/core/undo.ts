@@ -34,8 +34,16 @@ export function nextUndo(state: RunState, scope: Scope): void {
       emit(state, { stepId, path: undoPath, attempt: 1 }, "undo_failed", { error: undo.error });
       continue;
     }
-    const call = newCall(undoPath, "undo", scope, stepId, plan.tool, { entry });
-    call.inputs = undo.inputs;
+    const { inputs } = undo;
+    const call = newCall(
+      undoPath,
+      "undo",
+      scope,
+      stepId,
+      { kind: "tool", tool: plan.tool, inputs: () => inputs },
+      { entry },
+    );
+    call.inputs = inputs;
     call.clock = startClock(state, call, plan.timeoutMs);
     if (scope.failing !== undefined) scope.failing.call = call;
     attach(state, call);

@@ -1,4 +1,4 @@
-import { containerOf } from "../core/containers/index.js";
+import { flowsOf } from "../core/containers/index.js";
 import type { Effect } from "../core/effect.js";
 import { errorToJson, isToolweaveError } from "../core/errors.js";
 import { readFailure } from "../core/failure.js";
@@ -161,7 +161,7 @@ async function checkInput(world: World, flow: Flow, input: JsonObject): Promise<
         return { kind: "failed", path, error, outcome: "not_applied" };
       }
       const { value } = validation;
-      return { kind: "entered", path, input: containerOf(step)?.lay(step, flow, value) ?? value };
+      return { kind: "entered", path, input: flowsOf(step).lay(step, flow, value) };
     },
   };
 }

@@ -97,18 +97,18 @@ function stepView(step: Step, now: number): unknown {
 const settled = { backoff: "ready", slept: "sleeping" } as const;
 
 function callView(call: Call): unknown {
-  const { path, purpose, tool, index, attempt, question, reply, approval, idempotent, doubt, interrupted } = call;
+  const { path, purpose, action, index, attempt, question, reply, approval, idempotent, doubt, interrupted } = call;
   const phase = call.phase === "backoff" || call.phase === "slept" ? settled[call.phase] : call.phase;
   return {
     path,
     purpose,
-    tool,
+    tool: action.kind === "tool" ? action.tool : undefined,
     index,
     attempt,
     phase,
     inputs: call.intent === undefined && call.purpose !== "undo" ? undefined : call.inputs,
     question: question?.question.id,
-    reply: reply && [reply.question.id, reply.answer, reply.at],
+    reply: reply && [reply.question.id, "answer" in reply ? reply.answer : undefined, reply.at],
     approval: approval && [approval.question.id, approval.answer],
     idempotent,
     doubt: doubt && [doubt, call.doubtFrom],
