@@ -93,9 +93,13 @@ function checkLate(state: RunState, id: string, given: unknown, limits: JsonLimi
 
 function parseAnswer(question: Question, given: unknown, limits: JsonLimits): Answer {
   const answer = normalAnswer(question, given, limits);
-  // What zod gives is not the answer: it would lose an own key named "__proto__".
-  if (answerSchemas[question.kind].safeParse(answer).success) return answer as unknown as Answer;
+  if (isAnswer(question, answer)) return answer;
   throw invalid(question, `expected ${expected[question.kind]}, with "by" and "note" where known`);
+}
+
+function isAnswer({ kind }: Question, given: unknown): given is Answer {
+  // What zod gives is not the answer: it would lose an own key named "__proto__".
+  return answerSchemas[kind].safeParse(given).success;
 }
 
 function normalAnswer(question: Question, given: unknown, limits: JsonLimits): JsonValue {
@@ -138,7 +142,7 @@ function expiredQuestion(id: string): ToolweaveError {
 }
 
 function asJson(answer: Answer): JsonValue {
-  return JSON.parse(JSON.stringify(answer)) as JsonValue;
+  return JSON.parse(JSON.stringify(answer));
 }
 
 function asNormalJson(given: unknown, limits: JsonLimits): JsonValue {

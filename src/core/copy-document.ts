@@ -127,14 +127,3 @@ function withinStep(place: Place): Place {
   while (place[start] === "parallel" && typeof place[start + 1] === "number") start += 2;
   return place.slice(start);
 }
-
-/** Freezes what `copyDocument` made, and leaves the code within it alone. */
-export function freezeDocument(value: unknown): void {
-  if (Array.isArray(value)) {
-    for (const element of value) freezeDocument(element);
-  } else if (isPlainObject(value) && !isStandardSchema(value)) {
-    if (Object.isFrozen(value)) return;
-    for (const property of Object.values(value)) freezeDocument(property);
-  } else return;
-  Object.freeze(value);
-}
