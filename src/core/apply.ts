@@ -29,7 +29,7 @@ export function apply(state: RunState, record: JournalRecord): void {
   // Others' clocks may be behind: time never goes back.
   state.updatedAt = Math.max(state.updatedAt, record.at);
   applyFact(state, record);
-  if (state.clocks.size > 0) updateClocks(state);
+  updateClocks(state);
   state.seq++;
 }
 
@@ -81,7 +81,7 @@ function applyTo(state: RunState, node: Node, record: NodeRecord): void {
     case "attempt_failed":
       return node.kind === "step" ? failScope(state, node, record.error) : undefined;
     case "timed_out":
-      return timedOut(state, node, record);
+      return timedOut(state, node);
     default: {
       const call = callOf(node);
       if (call !== undefined) applyToCall(state, call, record);

@@ -3,7 +3,7 @@ import { ToolweaveError } from "./errors.js";
 import { canonicalJson, type JsonLimits, type JsonValue, normalizeJson } from "./json.js";
 import { holdsMask, mask } from "./mask.js";
 import type { Answer, ApprovalAnswer, Question } from "./question.js";
-import { answerView, editedFields } from "./question-view.js";
+import { editedFields } from "./question-view.js";
 import { compileSchema, type Issue, type JsonSchema } from "./schema.js";
 import type { RunState } from "./state.js";
 
@@ -44,7 +44,7 @@ export function checkAnswer(
   const open = state.questions.get(id);
   if (open === undefined) return checkLate(state, id, given, limits);
   const { question } = open;
-  if (question.expiresAt !== undefined && Date.parse(question.expiresAt) <= now) throw expiredQuestion(question.path);
+  if (question.expiresAt !== undefined && Date.parse(question.expiresAt) <= now) throw expiredQuestion(id);
   const answer = parseAnswer(question, given, limits);
   if (holdsMask(asJson(answer))) {
     throw invalid(
@@ -75,9 +75,8 @@ function checkLate(state: RunState, id: string, given: unknown, limits: JsonLimi
   }
   if (closed.state === "expired") throw expiredQuestion(id);
   if (closed.state === "answered") {
-    const { question, answer } = closed;
+    const { answer, shown: first } = closed;
     if (canonicalJson(asJson(answer)) === canonicalJson(asNormalJson(given, limits))) return undefined;
-    const first = answerView(question, answer);
     const what = "decision" in first ? `"${first.decision}"` : "a value";
     const who = first.by === undefined ? "" : ` by ${JSON.stringify(first.by)}`;
     throw new ToolweaveError(

@@ -1,4 +1,4 @@
-import { isPlainObject, isWorkflow } from "./document.js";
+import { isWorkflow } from "./document.js";
 import type { Problem } from "./errors.js";
 import { defaultJsonLimits } from "./json.js";
 import { pointerTo } from "./path.js";

@@ -1,3 +1,4 @@
+import { outOfTime } from "./clock.js";
 import { scopeOf } from "./context.js";
 import { commit, type Effect } from "./effect.js";
 import { type ErrorData, errorDataOf, ToolweaveError } from "./errors.js";
@@ -30,7 +31,7 @@ export function decideCall(state: RunState, call: Call): Fact | Effect | undefin
     case "slept":
       return settleCall(call, { kind: "returned", result: null });
     case "backoff":
-      return call.timedOut ? outOfTime(call) : undefined;
+      return call.timedOut ? timedOut(call) : undefined;
     case "asked":
     case "intended":
     case "sleeping":
@@ -53,13 +54,12 @@ function startOrFail(state: RunState, call: Call): Fact | Effect | undefined {
   }
 }
 
-function outOfTime(call: Call): Fact {
-  const error: ErrorData = { code: "TIMED_OUT", message: "The step did not end within its timeout_ms." };
-  return settleCall(call, { kind: "failed", outcome: "not_applied", error });
+function timedOut(call: Call): Fact {
+  return settleCall(call, { kind: "failed", outcome: "not_applied", error: outOfTime(call) });
 }
 
 function start(state: RunState, call: Call): Fact | Effect {
-  if (call.timedOut) return outOfTime(call);
+  if (call.timedOut) return timedOut(call);
   if (call.purpose !== "undo" && call.doubt === undefined) refuseOverLimit(state);
   const { action, path, attempt } = call;
   switch (action.kind) {
@@ -97,7 +97,7 @@ function replied(call: Call, reply: Reply): Fact | Effect {
       return doubtAnswered(call, reply);
     case "approval":
       if (reply.answer.decision === "reject") return rejected(call, reply);
-      return call.timedOut ? outOfTime(call) : sendApproved(call, reply);
+      return call.timedOut ? timedOut(call) : sendApproved(call, reply);
   }
 }
 

@@ -199,8 +199,8 @@ export interface Clock {
   readonly node: Node;
   readonly budgetMs: number;
   usedMs: number;
-  since: number | undefined;
-  timer: Timer | undefined;
+  /** Absent while it stands still. */
+  running: { readonly since: number; readonly timer: Timer } | undefined;
 }
 
 /** The workflow whose templates a call's inputs stand in. */

@@ -4,7 +4,17 @@ import { resolveInputs, scopeOf } from "./context.js";
 import { emit } from "./event.js";
 import type { JsonValue } from "./json.js";
 import { newCall } from "./new-node.js";
-import { type Call, callOf, type Flow, type Node, placeOf, type Step, stepOf, type ToolCall } from "./node.js";
+import {
+  type Call,
+  callOf,
+  type Flow,
+  type Node,
+  placeOf,
+  type Scope,
+  type Step,
+  stepOf,
+  type ToolCall,
+} from "./node.js";
 import type { FallbackPlan, StepPlan } from "./plan.js";
 import { inputView } from "./question-view.js";
 import { queue } from "./queue.js";
@@ -12,7 +22,7 @@ import type { Completed, Failed, Retried } from "./record.js";
 import { mayFallBack } from "./retry.js";
 import { childEnded, childFailed, stepEnded, stepFailed } from "./scope.js";
 import type { RunState } from "./state.js";
-import { attach, closeQuestion, drop, setTimer } from "./tree.js";
+import { attach, closeQuestion, drop, liveBelow, setTimer } from "./tree.js";
 import { markUndo, nextUndo, undoFailed } from "./undo.js";
 import { decideWrite, keepUndo, notApplied } from "./writes.js";
 
@@ -195,11 +205,14 @@ function fallbackCall({ flow }: Step, { tool, inputs }: FallbackPlan, { error: {
 
 /** Whether something done so far will now be undone: below the scope that fails with the step. */
 function willUndo(step: Step): boolean {
-  let node: Flow | Step = step;
-  for (;;) {
-    if (node.undo.some((entry) => entry.plan !== undefined)) return true;
-    const { owner }: { owner: Flow | Step | undefined } = node;
-    if (owner === undefined || (owner.kind === "step" && containerOf(owner).onChildFailure === "record")) return false;
-    node = owner;
+  let scope: Scope = step;
+  for (let above: Scope | undefined = step.owner; above !== undefined; above = above.owner) {
+    if (above.kind === "step" && containerOf(above).onChildFailure === "record") break;
+    scope = above;
   }
+  return hasUndo(scope);
+}
+
+function hasUndo(scope: Scope): boolean {
+  return scope.undo.some((entry) => entry.plan !== undefined) || liveBelow(scope).some(hasUndo);
 }

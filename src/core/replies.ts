@@ -1,9 +1,10 @@
 import { emitQuestion, isoTime } from "./event.js";
 import type { Call, Reply, Timer } from "./node.js";
 import type { Answer, ApprovalAnswer, DoubtAnswer, Question } from "./question.js";
+import { answerView } from "./question-view.js";
 import { queue } from "./queue.js";
 import type { QuestionAnswered, QuestionAsked, QuestionExpired } from "./record.js";
-import type { RunState } from "./state.js";
+import type { ClosedQuestion, RunState } from "./state.js";
 import { closeQuestion } from "./tree.js";
 
 /** Questions as they open and close. */
@@ -38,15 +39,18 @@ export function replied(state: RunState, record: QuestionAnswered | QuestionExpi
   const reply: Reply | undefined =
     record.kind === "question_expired" ? { kind: "expired", question, at } : replyOf(question, record.answer, at);
   if (reply === undefined) return;
-  closeQuestion(
-    state,
-    call,
-    reply.kind === "expired" ? { state: "expired" } : { state: "answered", question, answer: reply.answer },
-  );
+  closeQuestion(state, call, closedBy(reply));
   call.reply = reply;
   if (reply.kind === "approval" && reply.answer.decision === "approve") call.approval = reply;
   call.phase = "answered";
   queue(state, call);
+}
+
+/** What is kept of a question: whoever answers late is told of the first answer. */
+function closedBy(reply: Reply): ClosedQuestion {
+  if (reply.kind === "expired") return { state: "expired" };
+  const { question, answer } = reply;
+  return { state: "answered", answer, shown: answerView(question, answer) };
 }
 
 function replyOf(question: Question, answer: Answer, at: string): Reply | undefined {

@@ -1,3 +1,4 @@
+import { outOfTime } from "./clock.js";
 import { type ErrorCode, type ErrorData, isErrorCode } from "./errors.js";
 import type { Failure } from "./failure.js";
 import type { Call, Step } from "./node.js";
@@ -37,7 +38,7 @@ const hopeless: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 export function afterFailure(call: Call, failure: Failure, settles = false): Retried | Doubted | Failed {
   const inDoubt = failure.outcome === "in_doubt" || (call.doubt !== undefined && !call.vouched && !settles);
   const outcome = inDoubt ? "in_doubt" : failure.outcome;
-  const error = call.timedOut ? timedOut(failure.error) : failure.error;
+  const error = call.timedOut ? timedOut(call, failure.error) : failure.error;
   const { path } = call;
   const again =
     call.attempt <= retriesOf(call) &&
@@ -94,11 +95,6 @@ function retryDelay(attempt: number, retryAfterMs = 0): number {
   return Math.max(1_000 * 2 ** (attempt - 1), retryAfterMs);
 }
 
-function timedOut(error: ErrorData): ErrorData {
-  if (error.code === "TIMED_OUT") return error;
-  return {
-    code: "TIMED_OUT",
-    message: "The step did not end within its timeout_ms.",
-    cause: { message: error.message },
-  };
+function timedOut(call: Call, error: ErrorData): ErrorData {
+  return error.code === "TIMED_OUT" ? error : { ...outOfTime(call), cause: { message: error.message } };
 }

@@ -1,3 +1,4 @@
+import { budgetOf } from "./clock.js";
 import { resolveInputs, scopeWithOwn } from "./context.js";
 import { type ErrorData, errorDataOf } from "./errors.js";
 import type { Failure } from "./failure.js";
@@ -62,7 +63,8 @@ export function giveUp(call: Call, error: ErrorData): Fact {
 function returned(call: Call, result: JsonValue, inputs?: JsonObject): Completed | Failed {
   const { path } = call;
   if (call.timedOut && call.purpose === "step") {
-    const error: ErrorData = { code: "TIMED_OUT", message: "The step's write was made, but after its timeout_ms." };
+    const message = `The step's write was made, but after the ${budgetOf(call)} ms that its timeout_ms allows.`;
+    const error: ErrorData = { code: "TIMED_OUT", message };
     return failedWith(call, { error, outcome: "applied", ...keptUndo(call, result) });
   }
   const fact: Completed = { kind: "completed", path, result, ...keptUndo(call, result) };

@@ -1,12 +1,13 @@
 import type { ErrorData } from "./errors.js";
 import type { JsonValue } from "./json.js";
 import type { Masked } from "./mask.js";
-import type { Call, Clock, Flow, Node, OpenQuestion, Timer } from "./node.js";
+import type { Call, Clock, Flow, Node, OpenQuestion } from "./node.js";
 import type { WorkflowPlan } from "./plan.js";
-import type { Answer, Question } from "./question.js";
+import type { Answer } from "./question.js";
 import type { Queue } from "./queue.js";
 import type { DocumentSnapshot, Warning } from "./record.js";
 import type { RunEventData } from "./run-event.js";
+import type { Timers } from "./timers.js";
 import type { WriteEntry } from "./write-entry.js";
 
 /**
@@ -39,8 +40,10 @@ export interface RunState {
   readonly questions: Map<string, OpenQuestion>;
   /** How each question that is no longer open ended. */
   readonly closed: Map<string, ClosedQuestion>;
-  readonly timers: Set<Timer>;
+  readonly timers: Timers;
   readonly clocks: Set<Clock>;
+  /** The clocks that stand still. */
+  readonly standing: Set<Clock>;
   readonly writes: WriteEntry[];
   writesTotal: number;
   readonly warnings: Warning[];
@@ -72,5 +75,6 @@ export interface RunSettings {
 }
 
 export type ClosedQuestion =
-  | { readonly state: "answered"; readonly question: Question; readonly answer: Answer }
+  /** `shown`: the answer as people see it. */
+  | { readonly state: "answered"; readonly answer: Answer; readonly shown: Answer }
   | { readonly state: "withdrawn" | "superseded" | "expired" };

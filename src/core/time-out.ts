@@ -1,33 +1,20 @@
-import { startClock, stopClock } from "./clock.js";
-import type { ErrorData } from "./errors.js";
-import { type Call, callOf, type Node, stepOf } from "./node.js";
+import { budgetOf, outOfTime, startClock, stopClock } from "./clock.js";
+import { type Call, type Node, stepOf } from "./node.js";
 import { queue } from "./queue.js";
-import type { TimedOut } from "./record.js";
 import { failScope } from "./scope.js";
 import type { RunState } from "./state.js";
 import { clearTimer } from "./tree.js";
 
 /** What the end of a budget of time means. */
 
-export function timedOut(state: RunState, node: Node, record: TimedOut): void {
-  const { path } = record;
+export function timedOut(state: RunState, node: Node): void {
   stopClock(state, node.clock);
   node.clock = undefined;
-  if (node.kind === "flow") {
-    const error: ErrorData = {
-      code: "TIMED_OUT",
-      message: `Workflow ${node.plan.name} did not end within its timeout_ms.`,
-    };
-    return failScope(state, node, error, { abort: true });
-  }
-  if (node.kind === "step") node.timedOut = true;
-  const call = callOf(node);
-  if (call === undefined && node.kind === "step") {
-    const message = "The step did not end within its timeout_ms.";
-    const error: ErrorData = { code: "TIMED_OUT", message, stepId: node.plan.id, path };
-    return failScope(state, node, error, { abort: true });
-  }
-  if (call !== undefined) callTimedOut(state, call);
+  if (node.kind === "call") return callTimedOut(state, node);
+  if (node.kind === "flow") return failScope(state, node, outOfTime(node), { abort: true });
+  node.timedOut = true;
+  if (node.call !== undefined) return callTimedOut(state, node.call);
+  failScope(state, node, { ...outOfTime(node), stepId: node.plan.id, path: node.path }, { abort: true });
 }
 
 function callTimedOut(state: RunState, call: Call): void {
@@ -48,7 +35,7 @@ export function renewTime(state: RunState, call: Call): void {
   const step = call.purpose === "step" ? stepOf(call) : undefined;
   const node = step ?? call;
   if (step !== undefined) step.timedOut = false;
-  const budgetMs = call.entry?.plan?.timeoutMs ?? stepOf(call)?.plan.timeoutMs;
+  const budgetMs = budgetOf(call);
   stopClock(state, node.clock);
   node.clock = budgetMs === undefined ? undefined : startClock(state, node, budgetMs);
 }

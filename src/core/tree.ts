@@ -1,5 +1,5 @@
 import { stopClock } from "./clock.js";
-import type { Call, Flow, Node, Step, Timer } from "./node.js";
+import type { Call, Flow, Node, Scope, Step, Timer } from "./node.js";
 import type { ClosedQuestion, RunState } from "./state.js";
 
 /** Nodes as they come and go. What is dropped leaves its pending undos to its owner. */
@@ -33,6 +33,12 @@ export function closeQuestion(state: RunState, call: Call, closed: ClosedQuestio
 export function hasLive(scope: Flow | Step): boolean {
   if (scope.kind === "flow") return scope.current !== undefined;
   return scope.call !== undefined || scope.fallback !== undefined || (scope.children?.live.size ?? 0) > 0;
+}
+
+/** The steps and child workflows that live right below a scope. */
+export function liveBelow(scope: Scope): Scope[] {
+  const below = scope.kind === "flow" ? [scope.current] : [...(scope.children?.live ?? [])];
+  return below.filter((node) => node !== undefined && node.kind !== "call");
 }
 
 export function drop(state: RunState, node: Node): void {

@@ -34,7 +34,14 @@ function timerView({ until, what, node, questionId }: Timer, now: number): strin
 }
 
 function clockView(clock: Clock | undefined) {
-  return clock && { path: clock.node.path, used: clock.usedMs, since: clock.since, until: clock.timer?.until };
+  return (
+    clock && {
+      path: clock.node.path,
+      used: clock.usedMs,
+      since: clock.running?.since,
+      until: clock.running?.timer.until,
+    }
+  );
 }
 
 function nodeView(node: Node, now: number): unknown {
