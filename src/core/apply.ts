@@ -110,10 +110,8 @@ function applyToCall(state: RunState, call: Call, record: CallRecord): void {
       closeQuestion(state, call, { state: "withdrawn" });
       call.report = undefined;
       return doubt(state, call, record.error);
-    case "reported":
-      return reported(state, call, record);
     default:
-      return record satisfies never;
+      return reported(state, call, record);
   }
 }
 

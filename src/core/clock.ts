@@ -80,8 +80,6 @@ export function isActive(node: Node, asked: ReadonlySet<Node> = noNodes): boolea
       for (const child of node.children.live) if (isActive(child, asked)) return true;
       return false;
     }
-    default:
-      return node satisfies never;
   }
 }
 

@@ -36,8 +36,6 @@ export function decideCall(state: RunState, call: Call): Fact | Effect | undefin
     case "intended":
     case "sleeping":
       return undefined;
-    default:
-      return call.phase satisfies never;
   }
 }
 

@@ -43,8 +43,6 @@ function decide(state: RunState, node: Node): Fact | Effect | undefined {
       return decideStep(state, node);
     case "call":
       return decideCall(state, node);
-    default:
-      return node satisfies never;
   }
 }
 
@@ -104,8 +102,6 @@ function decideStep(state: RunState, step: Step): Fact | Effect | undefined {
     case "backoff":
     case "recovering":
       return undefined;
-    default:
-      return step.phase satisfies never;
   }
 }
 

@@ -49,8 +49,6 @@ export function settleCall(call: Call, outcome: CallOutcome): Fact {
       if (call.doubt !== undefined) return giveUp(call, error);
       return failedWith(call, { error, outcome: "refused", rejected });
     }
-    default:
-      return outcome satisfies never;
   }
 }
 
