@@ -14,7 +14,7 @@ import { attach } from "./tree.js";
 
 export function enterFlow(state: RunState, flow: Flow, input: JsonObject): void {
   flow.input = input;
-  if (flow.plan.timeoutMs !== undefined) flow.clock = startClock(state, flow, flow.plan.timeoutMs);
+  flow.clock = startClock(state, flow, flow.plan.timeoutMs);
   startStep(state, flow);
 }
 
@@ -31,13 +31,7 @@ function addStep(state: RunState, step: Step): void {
   attach(state, step);
   const { action } = step.plan;
   if (!isContainer(action)) {
-    step.call = newCall(
-      step.path,
-      "step",
-      step,
-      step.plan.id,
-      action.kind === "tool" ? toolCall(step, action) : action,
-    );
+    step.call = newCall(step.path, "step", step, action.kind === "tool" ? toolCall(step, action) : action);
   }
   queue(state, step);
 }

@@ -178,7 +178,7 @@ function entered(state: RunState, flow: Flow, input: JsonObject): void {
 function begun(state: RunState, step: Step): void {
   if (step.phase !== "new") return;
   step.phase = "running";
-  if (step.plan.timeoutMs !== undefined) step.clock = startClock(state, step, step.plan.timeoutMs);
+  step.clock = startClock(state, step, step.plan.timeoutMs);
   queue(state, step);
 }
 
@@ -234,7 +234,7 @@ function intended(state: RunState, call: Call, record: WriteIntended): void {
   call.aborted = false;
   call.reply = undefined;
   state.intended.add(call);
-  if (call.entry === undefined) {
+  if (call.purpose !== "undo") {
     decideWrite(state, call, record, "in_doubt");
     return emit(state, call, "started");
   }

@@ -8,7 +8,9 @@ import type { RunState } from "./state.js";
  * 2. A clock stands still while all that is left below its node waits for people; then it has no timer.
  */
 
-export function startClock(state: RunState, node: Node, budgetMs: number): Clock {
+/** Starts to count what a node may take; nothing where it may take for ever. */
+export function startClock(state: RunState, node: Node, budgetMs: number | undefined): Clock | undefined {
+  if (budgetMs === undefined) return undefined;
   const clock: Clock = { node, budgetMs, usedMs: 0, running: undefined };
   state.clocks.add(clock);
   run(state, clock);
@@ -35,7 +37,7 @@ export function updateClocks(state: RunState): void {
 
 function run(state: RunState, clock: Clock): void {
   const since = state.updatedAt;
-  const timer: Timer = { until: since + clock.budgetMs - clock.usedMs, what: "deadline", node: clock.node };
+  const timer = { until: since + clock.budgetMs - clock.usedMs, what: "deadline", node: clock.node } as const;
   state.timers.add(timer);
   state.standing.delete(clock);
   clock.running = { since, timer };
@@ -52,7 +54,7 @@ function halt(state: RunState, clock: Clock): void {
 /** How long a node may take; nothing where it may take for ever. */
 export function budgetOf(node: Node): number | undefined {
   if (node.kind !== "call") return node.plan.timeoutMs;
-  return node.entry === undefined ? stepOf(node)?.plan.timeoutMs : node.entry.plan?.timeoutMs;
+  return node.purpose === "undo" ? node.plan.timeoutMs : stepOf(node)?.plan.timeoutMs;
 }
 
 export function outOfTime(node: Node): ErrorData {
@@ -70,11 +72,11 @@ export function isActive(node: Node, asked: ReadonlySet<Node> = noNodes): boolea
     case "call":
       return node.phase !== "asked" && !asked.has(node);
     case "flow": {
-      const below = node.failing?.call ?? node.current;
+      const below = node.undoCall ?? node.current;
       return below === undefined || isActive(below, asked);
     }
     case "step": {
-      const below = node.failing?.call ?? node.fallback ?? node.call;
+      const below = node.undoCall ?? node.fallback ?? node.call;
       if (below !== undefined) return isActive(below, asked);
       if (node.children === undefined || node.children.live.size === 0) return true;
       for (const child of node.children.live) if (isActive(child, asked)) return true;

@@ -1,6 +1,6 @@
 import type { ErrorData } from "./errors.js";
 import type { JsonValue } from "./json.js";
-import { type Call, stepOf } from "./node.js";
+import { type Call, type Scope, stepOf } from "./node.js";
 import type { AskPlan } from "./plan.js";
 import type { DoubtQuestionBody, InputQuestionBody, UndoView } from "./question.js";
 import type { WriteIntended } from "./record.js";
@@ -50,11 +50,13 @@ export function doubtQuestion(call: Call, intent: WriteIntended, error: ErrorDat
 /** What undoes a call's write: its own compensation, else that of a container around it. */
 export function undoOf(call: Call): UndoView | null {
   if (call.purpose === "undo") return null;
-  let tool = compensationOf(call)?.tool;
-  for (let owner = stepOf(call)?.owner ?? call.owner; tool === undefined; ) {
-    if (owner.kind === "step") tool = owner.plan.compensate?.tool;
-    if (owner.owner === undefined) break;
-    owner = owner.owner;
+  const own = compensationOf(call)?.tool;
+  if (own !== undefined) return { tool: own };
+  for (let scope: Scope | undefined = call.owner; scope !== undefined; scope = scope.owner) {
+    // A step's compensation undoes its own call, never its fallback.
+    if (scope.kind === "step" && scope !== stepOf(call) && scope.plan.compensate !== undefined) {
+      return { tool: scope.plan.compensate.tool };
+    }
   }
-  return tool === undefined ? null : { tool };
+  return null;
 }

@@ -1,5 +1,6 @@
-import type { Call, CallAction, Flow, Purpose, Step } from "./node.js";
-import type { StepPlan, WorkflowPlan } from "./plan.js";
+import type { JsonObject } from "./json.js";
+import type { CallAction, Flow, Scope, Step, StepCall, UndoCall } from "./node.js";
+import type { CompensationPlan, StepPlan, WorkflowPlan } from "./plan.js";
 import type { UndoEntry } from "./write-entry.js";
 
 export function newFlow(path: string, plan: WorkflowPlan, owner: Step | undefined, index: number): Flow {
@@ -14,6 +15,7 @@ export function newFlow(path: string, plan: WorkflowPlan, owner: Step | undefine
     cursor: 0,
     current: undefined,
     undo: [],
+    undoCall: undefined,
     failing: undefined,
     residue: false,
     clock: undefined,
@@ -40,6 +42,7 @@ export function newStep(path: string, plan: StepPlan, flow: Flow, owner: Flow | 
     fallback: undefined,
     children: undefined,
     undo: [],
+    undoCall: undefined,
     failing: undefined,
     residue: false,
     clock: undefined,
@@ -52,21 +55,28 @@ export function newStep(path: string, plan: StepPlan, flow: Flow, owner: Flow | 
 
 export function newCall(
   path: string,
-  purpose: Purpose,
-  owner: Step | Flow,
-  stepId: string,
+  purpose: StepCall["purpose"],
+  owner: Step,
   action: CallAction,
-  more: { index?: number; entry?: UndoEntry } = {},
-): Call {
+  index = 0,
+): StepCall {
+  return { ...newCallBase(path, owner.plan.id, action, index), purpose, owner };
+}
+
+/** The undo of what an entry tells of, with the inputs that were kept for it. */
+export function newUndo(owner: Scope, entry: UndoEntry, plan: CompensationPlan, inputs: JsonObject): UndoCall {
+  const action: CallAction = { kind: "tool", tool: plan.tool, inputs: () => inputs };
+  const call = newCallBase(`${entry.path}~undo`, entry.stepId, action, 0);
+  return { ...call, purpose: "undo", owner, plan, entry, inputs };
+}
+
+function newCallBase(path: string, stepId: string, action: CallAction, index: number) {
   return {
     kind: "call",
     path,
-    purpose,
-    owner,
     stepId,
     action,
-    index: more.index ?? 0,
-    entry: more.entry,
+    index,
     attempt: 1,
     phase: "ready",
     inputs: undefined,
@@ -90,5 +100,5 @@ export function newCall(
     stopped: false,
     queued: false,
     timer: undefined,
-  };
+  } as const;
 }

@@ -3,10 +3,10 @@ import { childrenOf } from "./containers/container.js";
 import { containerOf, flowsOf } from "./containers/index.js";
 import { scopeOf } from "./context.js";
 import { commit, type Effect } from "./effect.js";
-import { type ErrorData, errorDataOf } from "./errors.js";
+import { errorDataOf } from "./errors.js";
 import { inputMismatch } from "./mismatch.js";
 import { decideCall, refuseOverLimit } from "./next-call.js";
-import type { Flow, Node, Scope, Step, Timer } from "./node.js";
+import type { Failing, Flow, Node, Scope, Step, Timer } from "./node.js";
 import { queue } from "./queue.js";
 import type { Fact } from "./record.js";
 import { afterUndo } from "./retry.js";
@@ -47,7 +47,7 @@ function decide(state: RunState, node: Node): Fact | Effect | undefined {
 }
 
 function decideFlow(state: RunState, flow: Flow): Fact | Effect | undefined {
-  if (flow.failing !== undefined) return isUndone(flow) ? flowFailed(flow, flow.failing.error) : undefined;
+  if (flow.failing !== undefined) return isUndone(flow) ? flowFailed(flow, flow.failing) : undefined;
   if (flow.stopped || flow.timer !== undefined || flow.current !== undefined) return undefined;
   const { owner } = flow;
   if (owner === undefined) return endRun(flow);
@@ -57,11 +57,11 @@ function decideFlow(state: RunState, flow: Flow): Fact | Effect | undefined {
 
 /** Whether a scope that fails has nothing left to undo. */
 function isUndone(scope: Scope): boolean {
-  return scope.failing?.undoing === true && scope.failing.call === undefined && scope.undo.length === 0;
+  return scope.failing?.undoing === true && scope.undoCall === undefined && scope.undo.length === 0;
 }
 
-function flowFailed(flow: Flow, error: ErrorData): Fact {
-  if (flow.owner === undefined) return { kind: "run_ended", status: flow.failing?.status ?? "failed" };
+function flowFailed(flow: Flow, { error, status }: Failing): Fact {
+  if (flow.owner === undefined) return { kind: "run_ended", status };
   return { kind: "failed", path: flow.path, error, outcome: "not_applied" };
 }
 
@@ -151,9 +151,10 @@ function orFailed(node: Node, stepId: string, decideIt: () => Fact | Effect | un
 }
 
 /** What the passing of a timer's time means: a fact, or a node that is ready again, which any fold derives anew. */
-export function wake(state: RunState, { what, node, questionId }: Timer): Fact | undefined {
-  if (what === "deadline") return { kind: "timed_out", path: node.path };
-  if (what === "question") return { kind: "question_expired", id: questionId ?? "" };
+export function wake(state: RunState, timer: Timer): Fact | undefined {
+  if (timer.what === "deadline") return { kind: "timed_out", path: timer.node.path };
+  if (timer.what === "question") return { kind: "question_expired", id: timer.questionId };
+  const { node, what } = timer;
   clearTimer(state, node);
   if (node.kind === "call") node.phase = what === "sleep" ? "slept" : "ready";
   else if (node.kind === "step") node.phase = "running";

@@ -1,6 +1,6 @@
 import type { ErrorData } from "./errors.js";
 import type { JsonObject, JsonValue } from "./json.js";
-import type { AskPlan, RunPlan, SleepPlan, StepPlan, WorkflowPlan } from "./plan.js";
+import type { AskPlan, CompensationPlan, RunPlan, SleepPlan, StepPlan, WorkflowPlan } from "./plan.js";
 import type {
   ApprovalAnswer,
   ApprovalQuestion,
@@ -29,12 +29,14 @@ interface NodeBase {
   stopped: boolean;
   queued: boolean;
   /** What it waits for: a delay before its next attempt or turn, or the end of a sleep. */
-  timer: Timer | undefined;
+  timer: Wait | undefined;
 }
 
 interface ScopeBase extends NodeBase {
   /** Writes done below, to be undone if the scope fails, in the order in which they came. */
   undo: UndoEntry[];
+  /** The undo that is being made. */
+  undoCall: UndoCall | undefined;
   failing: Failing | undefined;
   /** Whether a write below is left as it is although the scope was undone. */
   residue: boolean;
@@ -46,7 +48,6 @@ export interface Failing {
   readonly status: "failed" | "cancelled";
   /** Set once all that was in flight has settled. */
   undoing: boolean;
-  call: Call | undefined;
 }
 
 /** One execution of a workflow. */
@@ -80,8 +81,8 @@ export interface Step extends ScopeBase {
   /** Why it failed, while its fallback runs. */
   failure: ErrorData | undefined;
   /** Of a step that is no container. */
-  call: Call | undefined;
-  fallback: Call | undefined;
+  call: StepCall | undefined;
+  fallback: StepCall | undefined;
   /** Of a container that is open. */
   children: Children | undefined;
 }
@@ -109,14 +110,28 @@ export interface ChildOutcome {
   readonly error?: ErrorData;
 }
 
-export type Purpose = "step" | "fallback" | "undo";
+export type Purpose = Call["purpose"];
 
 /** One route to a tool, a function, a person or a wait. */
-export interface Call extends NodeBase {
+export type Call = StepCall | UndoCall;
+
+/** A step's own call, its fallback, or a dispatch's call of a tool. */
+export interface StepCall extends CallBase {
+  readonly purpose: "step" | "fallback";
+  readonly owner: Step;
+}
+
+export interface UndoCall extends CallBase {
+  readonly purpose: "undo";
+  readonly owner: Scope;
+  readonly plan: CompensationPlan;
+  /** What it undoes. */
+  readonly entry: UndoEntry;
+}
+
+interface CallBase extends NodeBase {
   readonly kind: "call";
-  readonly purpose: Purpose;
   readonly stepId: string;
-  readonly owner: Step | Flow;
   readonly action: CallAction;
   /** Which call of a dispatch. */
   readonly index: number;
@@ -144,8 +159,6 @@ export interface Call extends NodeBase {
   write: WriteEntry | undefined;
   /** The write as it was last intended: what a person who is asked about a doubt is shown. */
   intent: WriteIntended | undefined;
-  /** Of an undo. */
-  readonly entry: UndoEntry | undefined;
   clock: Clock | undefined;
   questionsAsked: number;
   /** Whether the driver announced it: then it is also said when it is dropped. */
@@ -187,12 +200,18 @@ export interface OpenQuestion {
 }
 
 /** Something that happens by the passing of time. */
-export interface Timer {
+export type Timer = Wait | Deadline;
+
+/** Of a node that goes on by itself then. */
+export interface Wait {
   readonly until: number;
-  readonly what: "backoff" | "sleep" | "turn" | "deadline" | "question";
+  readonly what: "backoff" | "sleep" | "turn";
   readonly node: Node;
-  readonly questionId?: string;
 }
+
+export type Deadline =
+  | { readonly until: number; readonly what: "deadline"; readonly node: Node }
+  | { readonly until: number; readonly what: "question"; readonly node: Call; readonly questionId: string };
 
 /** A budget of time. It stands still while all that is left below its node waits for people. */
 export interface Clock {
@@ -210,7 +229,7 @@ export function flowOf(call: Call): Flow {
 
 /** The step whose own call, or whose fallback, a call is. */
 export function stepOf(call: Call): Step | undefined {
-  if (call.owner.kind === "flow" || call.purpose === "undo") return undefined;
+  if (call.purpose === "undo") return undefined;
   return call.owner.call === call || call.owner.fallback === call ? call.owner : undefined;
 }
 

@@ -12,8 +12,10 @@ import {
   placeOf,
   type Scope,
   type Step,
+  type StepCall,
   stepOf,
   type ToolCall,
+  type UndoCall,
 } from "./node.js";
 import type { FallbackPlan, StepPlan } from "./plan.js";
 import { inputView } from "./question-view.js";
@@ -29,27 +31,29 @@ import { decideWrite, keepUndo, notApplied } from "./writes.js";
 /** What an attempt, a call, a child workflow or a container came to, and who is told. */
 
 export function completed(state: RunState, node: Node, record: Completed): void {
-  const call = callOf(node);
-  if (call !== undefined) return callCompleted(state, call, record);
   if (node.kind === "flow") return flowCompleted(state, node, record);
-  if (node.kind === "step") containerCompleted(state, node, record);
+  const call = callOf(node);
+  if (call?.purpose === "undo") undone(state, call);
+  else if (call !== undefined) callCompleted(state, call, record);
+  else if (node.kind === "step") containerCompleted(state, node, record);
 }
 
-function callCompleted(state: RunState, call: Call, record: Completed): void {
+function undone(state: RunState, call: UndoCall): void {
+  const { owner, entry } = call;
+  markUndo(entry, "undone");
+  emit(state, call, "undone");
+  drop(state, call);
+  nextUndo(state, owner);
+}
+
+function callCompleted(state: RunState, call: StepCall, record: Completed): void {
   const result = record.result ?? null;
-  if (call.entry !== undefined) {
-    const { owner, entry } = call;
-    markUndo(entry, "undone");
-    emit(state, call, "undone");
-    drop(state, call);
-    return nextUndo(state, owner);
-  }
   if (call.write !== undefined) call.write.state = "done";
   const step = stepOf(call);
   keepUndo(state, call, step, record);
   emit(state, call, "completed", { result: resultView(call, result) });
   drop(state, call);
-  if (step === undefined) return call.owner.kind === "step" ? childEnded(state, call, call.owner, result) : undefined;
+  if (step === undefined) return childEnded(state, call, call.owner, result);
   const inputs = step.plan.inputsAreRead ? (call.write === undefined ? record.inputs : call.inputs) : undefined;
   stepEnded(state, step, inputs === undefined ? { result } : { result, inputs });
 }
@@ -125,34 +129,25 @@ function forgetResults({ action }: StepPlan, flow: Flow): void {
 
 export function failed(state: RunState, node: Node, record: Failed): void {
   const call = callOf(node);
-  if (call !== undefined)
-    return call.entry === undefined ? callFailed(state, call, record) : undoCallFailed(state, call, record);
+  if (call?.purpose === "undo") return undoCallFailed(state, call, record);
+  if (call !== undefined) return callFailed(state, call, record);
   if (node.kind === "step") return finish(state, node, record);
   if (node.kind !== "flow" || node.owner === undefined) return;
   const result = node.input === undefined ? undefined : flowsOf(node.owner).result?.(node, null, true);
   childFailed(state, node, node.owner, record.error, result);
 }
 
-function undoCallFailed(state: RunState, call: Call, record: Failed): void {
+function undoCallFailed(state: RunState, call: UndoCall, { error, outcome }: Failed): void {
   const { owner, entry } = call;
-  if (entry === undefined) return;
-  const { error, outcome } = record;
+  const wasRejected = outcome === "refused" && error.code !== "QUESTION_EXPIRED";
   if (outcome === "in_doubt") undoFailed(state, owner, entry, "undo_in_doubt", "in_doubt", error);
-  else
-    undoFailed(
-      state,
-      owner,
-      entry,
-      "undo_failed",
-      outcome === "refused" && error.code !== "QUESTION_EXPIRED" ? "rejected" : "failed",
-      error,
-    );
+  else undoFailed(state, owner, entry, "undo_failed", wasRejected ? "rejected" : "failed", error);
   emit(state, call, "undo_failed", { error });
   drop(state, call);
   nextUndo(state, owner);
 }
 
-function callFailed(state: RunState, call: Call, record: Failed): void {
+function callFailed(state: RunState, call: StepCall, record: Failed): void {
   const step = stepOf(call);
   state.intended.delete(call);
   if (record.rejected !== undefined) {
@@ -165,7 +160,7 @@ function callFailed(state: RunState, call: Call, record: Failed): void {
   else if (record.outcome === "in_doubt") (step ?? call.owner).residue = true;
   if (step !== undefined) return finish(state, step, record, call);
   emit(state, call, "failed", { error: record.error, willUndo: false });
-  if (call.owner.kind === "step") childFailed(state, call, call.owner, record.error);
+  childFailed(state, call, call.owner, record.error);
 }
 
 /** A step failed for good: its fallback takes over, or its owner is told. */
@@ -181,15 +176,9 @@ function finish(state: RunState, step: Step, record: Failed, call?: Call): void 
     step.children = undefined;
     forgetResults(step.plan, step.flow);
     step.failure = record.error;
-    step.fallback = newCall(
-      `${step.path}~fallback`,
-      "fallback",
-      step,
-      step.plan.id,
-      fallbackCall(step, fallback, record),
-    );
+    step.fallback = newCall(`${step.path}~fallback`, "fallback", step, fallbackCall(step, fallback, record));
     attach(state, step.fallback);
-    if (step.plan.timeoutMs !== undefined) step.fallback.clock = startClock(state, step.fallback, step.plan.timeoutMs);
+    step.fallback.clock = startClock(state, step.fallback, step.plan.timeoutMs);
     return queue(state, step.fallback);
   }
   const error = step.failure ?? record.error;

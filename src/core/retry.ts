@@ -85,9 +85,8 @@ function rootCode(error: ErrorData): ErrorCode {
 }
 
 function retriesOf(call: Call): number {
-  if (call.purpose === "undo") return call.entry?.plan?.retries ?? (call.idempotent ? 3 : 0);
-  if (call.purpose === "fallback" || call.owner.kind === "flow" || call.owner.call !== call) return 0;
-  return call.owner.plan.retries;
+  if (call.purpose === "undo") return call.plan.retries ?? (call.idempotent ? 3 : 0);
+  return call === call.owner.call ? call.owner.plan.retries : 0;
 }
 
 /** 1, 2 and 4 s, or as long as the tool asks for. */

@@ -90,15 +90,16 @@ export function failScope(
   { status = "failed", abort = false }: { status?: Failing["status"]; abort?: boolean } = {},
 ): void {
   if (scope.failing !== undefined) return abort && !scope.failing.undoing ? abortBelow(state, scope) : undefined;
-  scope.failing = { error, status, undoing: false, call: undefined };
+  const failing: Failing = { error, status, undoing: false };
+  scope.failing = failing;
   stopBelow(state, scope, abort);
-  if (!hasLive(scope)) beginUndo(state, scope);
+  if (!hasLive(scope)) beginUndo(state, scope, failing);
 }
 
 /** Something below ended: a scope that fails goes on when it was the last, and what was stopped leaves with it. */
 export function release(state: RunState, owner: Flow | Step): void {
   if (hasLive(owner)) return;
-  if (owner.failing !== undefined) return beginUndo(state, owner);
+  if (owner.failing !== undefined) return beginUndo(state, owner, owner.failing);
   if (!owner.stopped || owner.owner === undefined) return;
   const above = owner.owner;
   drop(state, owner);

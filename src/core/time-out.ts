@@ -1,5 +1,5 @@
 import { budgetOf, outOfTime, startClock, stopClock } from "./clock.js";
-import { type Call, type Node, stepOf } from "./node.js";
+import type { Call, Node } from "./node.js";
 import { queue } from "./queue.js";
 import { failScope } from "./scope.js";
 import type { RunState } from "./state.js";
@@ -32,10 +32,9 @@ function callTimedOut(state: RunState, call: Call): void {
 /** A person has a write made again: its time begins anew. */
 export function renewTime(state: RunState, call: Call): void {
   call.timedOut = false;
-  const step = call.purpose === "step" ? stepOf(call) : undefined;
-  const node = step ?? call;
-  if (step !== undefined) step.timedOut = false;
-  const budgetMs = budgetOf(call);
+  // A step's own call has the time of its step.
+  const node = call.purpose !== "undo" && call.owner.call === call ? call.owner : call;
+  node.timedOut = false;
   stopClock(state, node.clock);
-  node.clock = budgetMs === undefined ? undefined : startClock(state, node, budgetMs);
+  node.clock = startClock(state, node, budgetOf(call));
 }

@@ -29,7 +29,7 @@ export function decideWrite(
 
 /** The attempt that was intended came to nothing: the write stands as it did before. */
 export function notApplied(call: Call): void {
-  if (call.entry !== undefined) markUndo(call.entry, call.doubt === undefined ? "done" : "undo_in_doubt");
+  if (call.purpose === "undo") markUndo(call.entry, call.doubt === undefined ? "done" : "undo_in_doubt");
   else if (call.write !== undefined) call.write.state = call.doubt === undefined ? "failed" : "in_doubt";
 }
 

@@ -28,9 +28,12 @@ export function projectionOf(state: RunState, now: number): JsonValue {
   return JSON.parse(JSON.stringify(view));
 }
 
-function timerView({ until, what, node, questionId }: Timer, now: number): string[] {
+function timerView(timer: Timer, now: number): string[] {
+  const { until, what, node } = timer;
   const isVolatile = what !== "deadline" && what !== "question";
-  return isVolatile && until <= now ? [] : [`${until} ${what} ${node.path} ${questionId ?? ""}`];
+  return isVolatile && until <= now
+    ? []
+    : [`${until} ${what} ${node.path} ${"questionId" in timer ? timer.questionId : ""}`];
 }
 
 function clockView(clock: Clock | undefined) {
@@ -57,7 +60,8 @@ function scopeView(scope: Flow | Step, now: number) {
     residue,
     undo: undo.map(entryView),
     clock: clockView(clock),
-    failing: failing && { ...failing, call: failing.call && callView(failing.call) },
+    failing,
+    undoCall: scope.undoCall && callView(scope.undoCall),
     timer: scope.timer && timerView(scope.timer, now),
   };
 }
@@ -126,7 +130,7 @@ function callView(call: Call): unknown {
     report: call.report,
     write: call.write?.path,
     intent: call.intent?.attempt,
-    undoes: call.entry && entryView(call.entry),
+    undoes: call.purpose === "undo" ? entryView(call.entry) : undefined,
     clock: clockView(call.clock),
     questionsAsked: call.questionsAsked,
   };

@@ -33,7 +33,7 @@ export function toolDispatch(plan: DispatchPlan): Container {
         throw new ToolweaveError("INVALID_JOURNAL", `Step ${step.path} has no handler ${name}.`);
       if (handler.kind === "flow") return newFlow(`${path}/`, planNamed(state, handler.workflow), step, index);
       const { kind, tool } = handler;
-      return newCall(path, "step", step, step.plan.id, { kind, tool, inputs: () => input(step, index) }, { index });
+      return newCall(path, "step", step, { kind, tool, inputs: () => input(step, index) }, index);
     },
     flows: {
       input: (step, flow) => input(step, flow.index),
