@@ -36,16 +36,16 @@ export type {
   DoubtQuestion,
   InputAnswer,
   InputQuestion,
-  JournalRecord,
   Question,
-} from "./core/record.js";
+} from "./core/question.js";
+export type { JournalRecord } from "./core/record.js";
 export { resolveReference } from "./core/reference.js";
 export type { RunResult } from "./core/result.js";
 export type { StepEvent, StepStatus } from "./core/run-event.js";
 export type { JsonSchema, Schema } from "./core/schema.js";
-export type { WriteEntry } from "./core/state.js";
 export { resolveTemplate } from "./core/template.js";
 export type { NormalizedCall } from "./core/tool-call.js";
+export type { WriteEntry } from "./core/write-entry.js";
 // Runs
 export { type AnswerOptions, answerQuestion, cancelRun } from "./driver/answer.js";
 export { type AuditEntry, auditLog } from "./driver/audit-log.js";

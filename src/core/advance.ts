@@ -1,15 +1,20 @@
 import { startClock } from "./clock.js";
 import { childrenOf } from "./containers/container.js";
-import { containerOf } from "./containers/index.js";
+import { containerOf, isContainer } from "./containers/index.js";
+import { resolveInputs, scopeOf } from "./context.js";
 import type { JsonObject } from "./json.js";
-import { type Flow, newCall, newStep, queue, type RunState, type Step } from "./state.js";
+import { newCall, newStep } from "./new-node.js";
+import type { Flow, Step, ToolCall } from "./node.js";
+import type { ToolPlan } from "./plan.js";
+import { queue } from "./queue.js";
+import type { RunState } from "./state.js";
 import { attach } from "./tree.js";
 
 /** Starting what comes next: a workflow's next step, a container's next children. */
 
 export function enterFlow(state: RunState, flow: Flow, input: JsonObject): void {
   flow.input = input;
-  if (flow.plan.timeoutMs !== undefined) flow.clock = startClock(state, flow, flow.plan.timeoutMs);
+  flow.clock = startClock(state, flow, flow.plan.timeoutMs);
   startStep(state, flow);
 }
 
@@ -24,18 +29,21 @@ export function startStep(state: RunState, flow: Flow): void {
 
 function addStep(state: RunState, step: Step): void {
   attach(state, step);
-  if (containerOf(step) === undefined) {
-    const { action } = step.plan;
-    step.call = newCall(step.path, "step", step, step.plan.id, action.kind === "tool" ? action.tool : undefined);
+  const { action } = step.plan;
+  if (!isContainer(action)) {
+    step.call = newCall(step.path, "step", step, action.kind === "tool" ? toolCall(step, action) : action);
   }
   queue(state, step);
+}
+
+function toolCall({ flow }: Step, { kind, tool, inputs }: ToolPlan): ToolCall {
+  return { kind, tool, inputs: () => resolveInputs(inputs, scopeOf(flow)) };
 }
 
 /** Starts as many children as may run; a container with none left is asked what it came to. */
 export function startChildren(state: RunState, step: Step): void {
   const children = childrenOf(step);
   const container = containerOf(step);
-  if (container === undefined) return;
   while (
     children.failure === undefined &&
     children.started < children.allowed &&

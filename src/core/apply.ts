@@ -6,11 +6,13 @@ import { type ErrorData, ToolweaveError } from "./errors.js";
 import { emit } from "./event.js";
 import type { JsonObject } from "./json.js";
 import { maskAt } from "./mask.js";
-import { callOf, completed, failed, placeOf, retried } from "./outcomes.js";
+import { type Call, callOf, type Flow, type Node, placeOf, type Step } from "./node.js";
+import { completed, failed, retried } from "./outcomes.js";
+import { queue } from "./queue.js";
 import type { JournalRecord, Opened, Reported, RunEnded, WriteIntended } from "./record.js";
 import { asked, replied } from "./replies.js";
-import { abortBelow, failScope, release, stepEnded } from "./scope.js";
-import { type Call, type Flow, type Node, queue, type RunState, type Step } from "./state.js";
+import { abortBelow, failContainer, failScope, release, stepEnded } from "./scope.js";
+import type { RunState } from "./state.js";
 import { renewTime, timedOut } from "./time-out.js";
 import { clearTimer, closeQuestion, drop, setTimer } from "./tree.js";
 import { decideWrite, notApplied } from "./writes.js";
@@ -27,7 +29,7 @@ export function apply(state: RunState, record: JournalRecord): void {
   // Others' clocks may be behind: time never goes back.
   state.updatedAt = Math.max(state.updatedAt, record.at);
   applyFact(state, record);
-  if (state.clocks.size > 0) updateClocks(state);
+  updateClocks(state);
   state.seq++;
 }
 
@@ -79,7 +81,7 @@ function applyTo(state: RunState, node: Node, record: NodeRecord): void {
     case "attempt_failed":
       return node.kind === "step" ? failScope(state, node, record.error) : undefined;
     case "timed_out":
-      return timedOut(state, node, record);
+      return timedOut(state, node);
     default: {
       const call = callOf(node);
       if (call !== undefined) applyToCall(state, call, record);
@@ -108,10 +110,8 @@ function applyToCall(state: RunState, call: Call, record: CallRecord): void {
       closeQuestion(state, call, { state: "withdrawn" });
       call.report = undefined;
       return doubt(state, call, record.error);
-    case "reported":
-      return reported(state, call, record);
     default:
-      return record satisfies never;
+      return reported(state, call, record);
   }
 }
 
@@ -178,7 +178,7 @@ function entered(state: RunState, flow: Flow, input: JsonObject): void {
 function begun(state: RunState, step: Step): void {
   if (step.phase !== "new") return;
   step.phase = "running";
-  if (step.plan.timeoutMs !== undefined) step.clock = startClock(state, step, step.plan.timeoutMs);
+  step.clock = startClock(state, step, step.plan.timeoutMs);
   queue(state, step);
 }
 
@@ -191,21 +191,22 @@ function opened(state: RunState, step: Step, record: Opened): void {
   step.phase = "open";
   const calls = record.calls ?? [];
   const outcomes = calls.map((call) => (call.error === undefined ? undefined : { error: call.error }));
-  const refused = containerOf(step)?.letsChildrenFail ? undefined : calls.find((call) => call.error !== undefined);
+  const container = containerOf(step);
+  const refused =
+    container.onChildFailure === "record" ? undefined : calls.find((call) => call.error !== undefined)?.error;
   step.children = {
     live: new Set(),
     count: record.count,
     outcomes,
     started: 0,
-    allowed: record.count,
+    allowed: container.allowed ?? record.count,
     calls,
     items: undefined,
-    failure: refused?.error,
+    failure: refused,
   };
-  step.children.allowed = containerOf(step)?.allowed(step.children) ?? record.count;
   emit(state, placeOf(step), "started");
-  if (refused?.error !== undefined) failScope(state, step, containerOf(step)?.failure?.(step) ?? refused.error);
-  else startChildren(state, step);
+  if (refused === undefined) startChildren(state, step);
+  else failContainer(state, step, refused);
 }
 
 function turned(state: RunState, step: Step, index: number): void {
@@ -221,8 +222,9 @@ function turned(state: RunState, step: Step, index: number): void {
 
 function intended(state: RunState, call: Call, record: WriteIntended): void {
   // A person who has the write made again vouches for it; an idempotent tool settles the doubt itself.
-  call.vouched = call.reply?.question.kind === "in_doubt" && !record.idempotent;
-  if (call.reply?.question.kind === "in_doubt") renewTime(state, call);
+  const isAnswered = call.reply?.kind === "in_doubt";
+  call.vouched = isAnswered && !record.idempotent;
+  if (isAnswered) renewTime(state, call);
   call.phase = "intended";
   call.attempt = record.attempt;
   call.inputs = record.inputs;
@@ -232,7 +234,7 @@ function intended(state: RunState, call: Call, record: WriteIntended): void {
   call.aborted = false;
   call.reply = undefined;
   state.intended.add(call);
-  if (call.entry === undefined) {
+  if (call.purpose !== "undo") {
     decideWrite(state, call, record, "in_doubt");
     return emit(state, call, "started");
   }

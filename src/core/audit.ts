@@ -2,21 +2,18 @@ import type { ErrorData, FailureOutcome } from "./errors.js";
 import { isoTime } from "./event.js";
 import type { JsonObject, JsonValue } from "./json.js";
 import { maskAt } from "./mask.js";
+import type { Purpose } from "./node.js";
+import type { ApprovalAnswer, ApprovalQuestion, DoubtAnswer, DoubtQuestion } from "./question.js";
 import { fieldsView, questionView } from "./question-view.js";
 import type {
-  ApprovalAnswer,
-  ApprovalQuestion,
   Completed,
   Decision,
-  DoubtAnswer,
-  DoubtQuestion,
   Failed,
   JournalRecord,
   QuestionAnswered,
   QuestionAsked,
   WriteIntended,
 } from "./record.js";
-import type { Purpose } from "./state.js";
 
 /** One fact about one write, as a journal tells it; what its tool's schema keeps from people is masked. */
 export type AuditEntry = AuditPlace & AuditFact;

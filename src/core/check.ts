@@ -1,4 +1,4 @@
-import { type CallSite, callSites, stepSites } from "./calls.js";
+import { type CallSite, callSites, stepSites } from "./call-sites.js";
 import { type Definition, definitionOf, readDefinition } from "./define.js";
 import type { Workflow } from "./document.js";
 import { DefinitionError, type ErrorCode, type Problem } from "./errors.js";

@@ -1,4 +1,6 @@
-import type { Clock, Node, RunState, Timer } from "./state.js";
+import type { ErrorData } from "./errors.js";
+import { type Clock, type Node, stepOf, type Timer } from "./node.js";
+import type { RunState } from "./state.js";
 
 /**
  * Budgets and waits, all computed from the times of records:
@@ -6,13 +8,10 @@ import type { Clock, Node, RunState, Timer } from "./state.js";
  * 2. A clock stands still while all that is left below its node waits for people; then it has no timer.
  */
 
-function startTimer(state: RunState, timer: Timer): Timer {
-  state.timers.add(timer);
-  return timer;
-}
-
-export function startClock(state: RunState, node: Node, budgetMs: number): Clock {
-  const clock: Clock = { node, budgetMs, usedMs: 0, since: undefined, timer: undefined };
+/** Starts to count what a node may take; nothing where it may take for ever. */
+export function startClock(state: RunState, node: Node, budgetMs: number | undefined): Clock | undefined {
+  if (budgetMs === undefined) return undefined;
+  const clock: Clock = { node, budgetMs, usedMs: 0, running: undefined };
   state.clocks.add(clock);
   run(state, clock);
   return clock;
@@ -22,28 +21,47 @@ export function stopClock(state: RunState, clock: Clock | undefined): void {
   if (clock === undefined) return;
   halt(state, clock);
   state.clocks.delete(clock);
+  state.standing.delete(clock);
 }
 
 /** Lets clocks stand still or go on, after a record that may have changed who is waited for. */
 export function updateClocks(state: RunState): void {
-  for (const clock of state.clocks) {
+  // While nobody is asked anything, no clock has a reason to stand still.
+  for (const clock of state.questions.size > 0 ? state.clocks : state.standing) {
     const stands = state.questions.size > 0 && !isActive(clock.node);
-    if (stands && clock.since !== undefined) halt(state, clock);
-    else if (!stands && clock.since === undefined) run(state, clock);
+    if (stands === (clock.running === undefined)) continue;
+    if (stands) halt(state, clock);
+    else run(state, clock);
   }
 }
 
 function run(state: RunState, clock: Clock): void {
-  clock.since = state.updatedAt;
-  const until = state.updatedAt + clock.budgetMs - clock.usedMs;
-  clock.timer = startTimer(state, { until, what: "deadline", node: clock.node });
+  const since = state.updatedAt;
+  const timer = { until: since + clock.budgetMs - clock.usedMs, what: "deadline", node: clock.node } as const;
+  state.timers.add(timer);
+  state.standing.delete(clock);
+  clock.running = { since, timer };
 }
 
 function halt(state: RunState, clock: Clock): void {
-  if (clock.since !== undefined) clock.usedMs += state.updatedAt - clock.since;
-  clock.since = undefined;
-  if (clock.timer !== undefined) state.timers.delete(clock.timer);
-  clock.timer = undefined;
+  if (clock.running === undefined) return;
+  clock.usedMs += state.updatedAt - clock.running.since;
+  state.timers.delete(clock.running.timer);
+  state.standing.add(clock);
+  clock.running = undefined;
+}
+
+/** How long a node may take; nothing where it may take for ever. */
+export function budgetOf(node: Node): number | undefined {
+  if (node.kind !== "call") return node.plan.timeoutMs;
+  return node.purpose === "undo" ? node.plan.timeoutMs : stepOf(node)?.plan.timeoutMs;
+}
+
+export function outOfTime(node: Node): ErrorData {
+  const subject =
+    node.kind === "flow" ? `Workflow ${node.plan.name}` : `The ${node.kind === "step" ? node.kind : node.purpose}`;
+  const message = `${subject} did not end within the ${budgetOf(node)} ms that its timeout_ms allows.`;
+  return { code: "TIMED_OUT", message };
 }
 
 const noNodes: ReadonlySet<Node> = new Set();
@@ -54,29 +72,25 @@ export function isActive(node: Node, asked: ReadonlySet<Node> = noNodes): boolea
     case "call":
       return node.phase !== "asked" && !asked.has(node);
     case "flow": {
-      const below = node.failing?.call ?? node.current;
+      const below = node.undoCall ?? node.current;
       return below === undefined || isActive(below, asked);
     }
     case "step": {
-      const below = node.failing?.call ?? node.fallback ?? node.call;
+      const below = node.undoCall ?? node.fallback ?? node.call;
       if (below !== undefined) return isActive(below, asked);
       if (node.children === undefined || node.children.live.size === 0) return true;
       for (const child of node.children.live) if (isActive(child, asked)) return true;
       return false;
     }
-    default:
-      return node satisfies never;
   }
 }
 
 /** The time at which the first timer is due. */
-export function nextTimer(state: RunState): number | undefined {
-  let first: number | undefined;
-  for (const { until } of state.timers) if (first === undefined || until < first) first = until;
-  return first;
+export function nextTimer({ timers }: RunState): number | undefined {
+  return timers.next;
 }
 
 /** The timers that are due, the earliest first. */
-export function dueTimers(state: RunState, now: number): Timer[] {
-  return [...state.timers].filter(({ until }) => until <= now).sort((a, b) => a.until - b.until);
+export function dueTimers({ timers }: RunState, now: number): Timer[] {
+  return timers.due(now);
 }

@@ -1,7 +1,8 @@
+import { ToolweaveError } from "./errors.js";
 import { isJsonObject, type JsonObject, type JsonValue, setOwn } from "./json.js";
+import type { Flow } from "./node.js";
 import type { StepPlan } from "./plan.js";
-import type { Flow } from "./state.js";
-import type { StepValues, TemplateScope } from "./template.js";
+import { type CompiledTemplate, resolveCompiled, type StepValues, type TemplateScope } from "./template.js";
 
 /** What templates of a workflow's steps read. */
 export function scopeOf(flow: Flow): TemplateScope {
@@ -11,6 +12,13 @@ export function scopeOf(flow: Flow): TemplateScope {
 /** The scope in which a step's own values can be read too: that of its compensation. */
 export function scopeWithOwn(flow: Flow, stepId: string, own: StepValues): TemplateScope {
   return { input: flow.input ?? null, step: (id) => (id === stepId ? own : flow.results.get(id)) };
+}
+
+/** Inputs, which one template may give as a whole. @throws ToolweaveError when they do not resolve, or to no object */
+export function resolveInputs(inputs: CompiledTemplate, scope: TemplateScope): JsonObject {
+  const value = resolveCompiled(inputs, scope);
+  if (isJsonObject(value)) return value;
+  throw new ToolweaveError("INVALID_INPUT", "Inputs have to be an object.");
 }
 
 /** The run's flat record: the input's fields, then each completed step's result under its key, in document order. */

@@ -1,4 +1,4 @@
-import { isPlainObject, isWorkflow } from "./document.js";
+import { isWorkflow } from "./document.js";
 import type { Problem } from "./errors.js";
 import { defaultJsonLimits } from "./json.js";
 import { pointerTo } from "./path.js";
@@ -126,15 +126,4 @@ function withinStep(place: Place): Place {
   let start = 2;
   while (place[start] === "parallel" && typeof place[start + 1] === "number") start += 2;
   return place.slice(start);
-}
-
-/** Freezes what `copyDocument` made, and leaves the code within it alone. */
-export function freezeDocument(value: unknown): void {
-  if (Array.isArray(value)) {
-    for (const element of value) freezeDocument(element);
-  } else if (isPlainObject(value) && !isStandardSchema(value)) {
-    if (Object.isFrozen(value)) return;
-    for (const property of Object.values(value)) freezeDocument(property);
-  } else return;
-  Object.freeze(value);
 }

@@ -1,11 +1,12 @@
 import { compileWorkflow, type Embed } from "./compile-workflow.js";
-import { copyDocument, freezeDocument } from "./copy-document.js";
+import { copyDocument } from "./copy-document.js";
 import { isPlainObject, isWorkflow, type Workflow, type WorkflowDocument, workflowBrand } from "./document.js";
 import { DefinitionError, type Problem } from "./errors.js";
+import { deepFreeze } from "./freeze.js";
 import type { WorkflowPlan } from "./plan.js";
 import { inDocumentOrder } from "./problem-order.js";
 import type { Read } from "./reading.js";
-import type { InferInput, JsonSchema, Schema } from "./schema.js";
+import { type InferInput, isStandardSchema, type JsonSchema, type Schema } from "./schema.js";
 import { takeOutFaults } from "./shape.js";
 
 /** What is known of a workflow once it is defined. */
@@ -66,19 +67,25 @@ function define(document: unknown): Definition | DefinitionError {
   const { copy, problems } = copyDocument(document);
   const notJson = new Set(problems.map(({ pointer }) => pointer));
   problems.push(...takeOutFaults(copy).filter(({ pointer }) => !notJson.has(pointer)));
-  if (!isPlainObject(copy)) return definitionError(copy, problems);
-  // Where a fault was taken out, the type says too much; the problem is given below.
-  const sound = copy as unknown as WorkflowDocument;
+  if (!isReadable(copy)) return definitionError(copy, problems);
   const embedded = new Map<string, Workflow>();
-  const compiled = compileWorkflow(sound, embedInto(embedded, sound.name, problems));
-  problems.push(...compiled.problems);
+  const { plan, reads, problems: found } = compileWorkflow(copy, embedInto(embedded, copy.name, problems));
+  problems.push(...found);
   if (problems.length > 0) return definitionError(copy, problems);
-  Object.defineProperty(copy, workflowBrand, { value: true });
-  freezeDocument(copy);
-  const workflow = copy as unknown as Workflow;
-  const definition = { workflow, plan: compiled.plan, reads: compiled.reads, embedded };
-  definitions.set(workflow, definition);
+  seal(copy);
+  const definition = { workflow: copy, plan, reads, embedded };
+  definitions.set(copy, definition);
   return definition;
+}
+
+/** Whether what is left of a document can be read as one: where a fault was taken out, the type says too much. */
+function isReadable(copy: unknown): copy is WorkflowDocument {
+  return isPlainObject(copy);
+}
+
+function seal(document: WorkflowDocument): asserts document is Workflow {
+  Object.defineProperty(document, workflowBrand, { value: true });
+  deepFreeze(document, isStandardSchema);
 }
 
 /** Two workflows of one name can't stand in one document, since a plan knows them by name. */

@@ -1,9 +1,10 @@
 import { contextOf } from "./context.js";
 import { type ErrorData, ToolweaveError } from "./errors.js";
-import { freezeJson, type JsonObject, type JsonValue, setOwn, wellFormed } from "./json.js";
+import { deepFreeze } from "./freeze.js";
+import { type JsonObject, type JsonValue, setOwn, wellFormed } from "./json.js";
+import type { Flow } from "./node.js";
 import type { DispatchPlan, HandlerPlan } from "./plan.js";
 import { resolveReference } from "./reference.js";
-import type { Flow } from "./state.js";
 import type { CallError, NormalizedCall } from "./tool-call.js";
 
 /** What became of one call of a dispatch. */
@@ -60,7 +61,7 @@ export function handlerInput(
   const scope = { arguments: given, call: callJson(call), tool_name, tool_call_id, ctx: context };
   const input: Record<string, JsonValue> = {};
   for (const [key, reference] of Object.entries(mapping)) setOwn(input, key, resolveReference(reference, scope));
-  return freezeJson(input);
+  return deepFreeze(input);
 }
 
 /** What is laid beside the input of every handler workflow: the call. */

@@ -1,7 +1,7 @@
 import type { RunFunction } from "./document.js";
 import type { JsonObject, JsonValue } from "./json.js";
+import type { Call, Flow, Node, Step } from "./node.js";
 import type { Fact } from "./record.js";
-import type { Call, Flow, Node, Step } from "./state.js";
 
 /** What the run wants from the world. An effect is named by its node's path; what comes of it settles as a fact. */
 export type Effect = CallTool | RunCode | CheckInput | ReadCalls | Commit;
@@ -43,4 +43,8 @@ export interface Commit {
   readonly kind: "commit";
   readonly node: Node;
   readonly fact: Fact;
+}
+
+export function commit(node: Node, fact: Fact): Commit {
+  return { kind: "commit", node, fact };
 }

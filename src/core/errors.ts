@@ -213,6 +213,12 @@ export function errorToJson(error: ToolweaveError): ErrorData {
   return data;
 }
 
+/** An error of the library's own as data, at a place. Anything else is a fault, and thrown on. */
+export function errorDataOf(error: unknown, place: ErrorPlace = {}): ErrorData {
+  if (!isToolweaveError(error)) throw error;
+  return { ...errorToJson(error), ...place };
+}
+
 /** An error again from its data. The class is the base class; `code` says what it is. */
 export function errorFromJson(data: ErrorData): ToolweaveError {
   const { code, message, ...options } = data;

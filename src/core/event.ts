@@ -1,5 +1,5 @@
+import type { Question } from "./question.js";
 import { questionView } from "./question-view.js";
-import type { Question } from "./record.js";
 import type { StepEvent, StepStatus } from "./run-event.js";
 import type { RunState } from "./state.js";
 

@@ -1,4 +1,4 @@
-import { declaredOutcome, leavesDoubt } from "./doubt.js";
+import { declaredOutcome, leavesDoubt } from "./error-signs.js";
 import type { CauseData, ErrorData, FailureOutcome } from "./errors.js";
 import { causeToJson, errorText, errorToJson, ToolError } from "./errors.js";
 import { attempt, property } from "./foreign.js";

@@ -4,10 +4,13 @@ import type { Workflow } from "./document.js";
 import { DefinitionError, ToolweaveError } from "./errors.js";
 import { isoTime } from "./event.js";
 import { canonicalJson } from "./json.js";
+import { newFlow } from "./new-node.js";
 import type { WorkflowPlan } from "./plan.js";
+import { Queue } from "./queue.js";
 import { type DocumentSnapshot, type JournalRecord, journalVersion, type RunStarted } from "./record.js";
-import { newFlow, Queue, type RunSettings, type RunState } from "./state.js";
+import type { RunSettings, RunState } from "./state.js";
 import { documentJson, storedDocument, withoutCode } from "./stored-document.js";
+import { Timers } from "./timers.js";
 
 /** How a journal is read when nobody drives it. */
 export const readSettings: RunSettings = {
@@ -43,8 +46,9 @@ export function beginRun(
     intended: new Set(),
     questions: new Map(),
     closed: new Map(),
-    timers: new Set(),
+    timers: new Timers(),
     clocks: new Set(),
+    standing: new Set(),
     writes: [],
     writesTotal: 0,
     warnings: [],

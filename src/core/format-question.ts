@@ -1,5 +1,5 @@
 import type { JsonValue } from "./json.js";
-import type { ApprovalQuestion, DoubtQuestion, InputQuestion, Question } from "./record.js";
+import type { ApprovalQuestion, DoubtQuestion, InputQuestion, Question } from "./question.js";
 import { visible, visibleJson, visibleLines, visibleName } from "./visible-text.js";
 
 /**

@@ -254,15 +254,6 @@ function copyNested(value: JsonValue, depth: number): JsonValue {
   return copy;
 }
 
-/** Freezes the value itself, all the way down. */
-export function freezeJson<T extends JsonValue>(value: T): T {
-  if (typeof value === "object" && value !== null) {
-    for (const child of Object.values<JsonValue>(value)) freezeJson(child);
-    Object.freeze(value);
-  }
-  return value;
-}
-
 /** The one JSON text of a value, whatever the order of its keys (RFC 8785). */
 export function canonicalJson(value: JsonValue): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

@@ -1,7 +1,13 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, setOwn } from "./json.js";
 import { pointerTo } from "./path.js";
-import type { Masked } from "./record.js";
+
 import { type JsonSchema, secretPointers } from "./schema.js";
+
+/** What people are not shown of a value that a record holds, since its schema keeps it from them. */
+export interface Masked {
+  /** JSON Pointers into the value, which is masked there in whatever people read. Absent: they see all of it. */
+  masked?: readonly string[];
+}
 
 /**
  * What people see in place of what a schema keeps from them (`writeOnly: true`, `format: "password"`). Records hold the

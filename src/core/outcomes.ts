@@ -1,49 +1,66 @@
 import { startClock, stopClock } from "./clock.js";
-import { containerOf } from "./containers/index.js";
+import { containerOf, flowsOf } from "./containers/index.js";
+import { resolveInputs, scopeOf } from "./context.js";
 import { emit } from "./event.js";
 import type { JsonValue } from "./json.js";
-import type { StepPlan } from "./plan.js";
+import { newCall } from "./new-node.js";
+import {
+  type Call,
+  callOf,
+  type Flow,
+  type Node,
+  placeOf,
+  type Scope,
+  type Step,
+  type StepCall,
+  stepOf,
+  type ToolCall,
+  type UndoCall,
+} from "./node.js";
+import type { FallbackPlan, StepPlan } from "./plan.js";
 import { inputView } from "./question-view.js";
+import { queue } from "./queue.js";
 import type { Completed, Failed, Retried } from "./record.js";
 import { mayFallBack } from "./retry.js";
 import { childEnded, childFailed, stepEnded, stepFailed } from "./scope.js";
-import { stepOf } from "./settle.js";
-import { type Call, type Flow, type Node, newCall, queue, type RunState, type Step } from "./state.js";
-import { attach, closeQuestion, drop, setTimer } from "./tree.js";
+import type { RunState } from "./state.js";
+import { attach, closeQuestion, drop, liveBelow, setTimer } from "./tree.js";
 import { markUndo, nextUndo, undoFailed } from "./undo.js";
 import { decideWrite, keepUndo, notApplied } from "./writes.js";
 
 /** What an attempt, a call, a child workflow or a container came to, and who is told. */
 
 export function completed(state: RunState, node: Node, record: Completed): void {
-  const call = callOf(node);
-  if (call !== undefined) return callCompleted(state, call, record);
   if (node.kind === "flow") return flowCompleted(state, node, record);
-  if (node.kind === "step") containerCompleted(state, node, record);
+  const call = callOf(node);
+  if (call?.purpose === "undo") undone(state, call);
+  else if (call !== undefined) callCompleted(state, call, record);
+  else if (node.kind === "step") containerCompleted(state, node, record);
 }
 
-function callCompleted(state: RunState, call: Call, record: Completed): void {
+function undone(state: RunState, call: UndoCall): void {
+  const { owner, entry } = call;
+  markUndo(entry, "undone");
+  emit(state, call, "undone");
+  drop(state, call);
+  nextUndo(state, owner);
+}
+
+function callCompleted(state: RunState, call: StepCall, record: Completed): void {
   const result = record.result ?? null;
-  if (call.entry !== undefined) {
-    const { owner, entry } = call;
-    markUndo(entry, "undone");
-    emit(state, call, "undone");
-    drop(state, call);
-    return nextUndo(state, owner);
-  }
   if (call.write !== undefined) call.write.state = "done";
   const step = stepOf(call);
   keepUndo(state, call, step, record);
   emit(state, call, "completed", { result: resultView(call, result) });
   drop(state, call);
-  if (step === undefined) return call.owner.kind === "step" ? childEnded(state, call, call.owner, result) : undefined;
+  if (step === undefined) return childEnded(state, call, call.owner, result);
   const inputs = step.plan.inputsAreRead ? (call.write === undefined ? record.inputs : call.inputs) : undefined;
   stepEnded(state, step, inputs === undefined ? { result } : { result, inputs });
 }
 
 /** The result as people see it: only what a person gave has a schema that may keep it from them. */
 function resultView({ reply }: Call, result: JsonValue): JsonValue {
-  return reply?.question.kind === "input" ? inputView(reply.question, result) : result;
+  return reply?.kind === "input" ? inputView(reply.question, result) : result;
 }
 
 function flowCompleted(state: RunState, flow: Flow, record: Completed): void {
@@ -52,11 +69,11 @@ function flowCompleted(state: RunState, flow: Flow, record: Completed): void {
   const last = flow.plan.steps.at(-1);
   const output = flow.plan.output === undefined ? last && flow.results.get(last.id)?.result : record.result;
   const value: JsonValue = output ?? null;
-  childEnded(state, flow, flow.owner, containerOf(flow.owner)?.childResult?.(flow, value, false) ?? value);
+  childEnded(state, flow, flow.owner, flowsOf(flow.owner).result?.(flow, value, false) ?? value);
 }
 
 function containerCompleted(state: RunState, step: Step, record: Completed): void {
-  const result = containerOf(step)?.result(step, state) ?? null;
+  const result = containerOf(step).result(step, state);
   state.warnings.push(...(record.warnings ?? []));
   if (step.plan.compensate !== undefined) {
     const writes = step.undo.flatMap((entry) => entry.writes);
@@ -112,34 +129,25 @@ function forgetResults({ action }: StepPlan, flow: Flow): void {
 
 export function failed(state: RunState, node: Node, record: Failed): void {
   const call = callOf(node);
-  if (call !== undefined)
-    return call.entry === undefined ? callFailed(state, call, record) : undoCallFailed(state, call, record);
+  if (call?.purpose === "undo") return undoCallFailed(state, call, record);
+  if (call !== undefined) return callFailed(state, call, record);
   if (node.kind === "step") return finish(state, node, record);
   if (node.kind !== "flow" || node.owner === undefined) return;
-  const result = node.input === undefined ? undefined : containerOf(node.owner)?.childResult?.(node, null, true);
+  const result = node.input === undefined ? undefined : flowsOf(node.owner).result?.(node, null, true);
   childFailed(state, node, node.owner, record.error, result);
 }
 
-function undoCallFailed(state: RunState, call: Call, record: Failed): void {
+function undoCallFailed(state: RunState, call: UndoCall, { error, outcome }: Failed): void {
   const { owner, entry } = call;
-  if (entry === undefined) return;
-  const { error, outcome } = record;
+  const wasRejected = outcome === "refused" && error.code !== "QUESTION_EXPIRED";
   if (outcome === "in_doubt") undoFailed(state, owner, entry, "undo_in_doubt", "in_doubt", error);
-  else
-    undoFailed(
-      state,
-      owner,
-      entry,
-      "undo_failed",
-      outcome === "refused" && error.code !== "QUESTION_EXPIRED" ? "rejected" : "failed",
-      error,
-    );
+  else undoFailed(state, owner, entry, "undo_failed", wasRejected ? "rejected" : "failed", error);
   emit(state, call, "undo_failed", { error });
   drop(state, call);
   nextUndo(state, owner);
 }
 
-function callFailed(state: RunState, call: Call, record: Failed): void {
+function callFailed(state: RunState, call: StepCall, record: Failed): void {
   const step = stepOf(call);
   state.intended.delete(call);
   if (record.rejected !== undefined) {
@@ -152,12 +160,13 @@ function callFailed(state: RunState, call: Call, record: Failed): void {
   else if (record.outcome === "in_doubt") (step ?? call.owner).residue = true;
   if (step !== undefined) return finish(state, step, record, call);
   emit(state, call, "failed", { error: record.error, willUndo: false });
-  if (call.owner.kind === "step") childFailed(state, call, call.owner, record.error);
+  childFailed(state, call, call.owner, record.error);
 }
 
 /** A step failed for good: its fallback takes over, or its owner is told. */
 function finish(state: RunState, step: Step, record: Failed, call?: Call): void {
-  if (mayFallBack(step, record) && step.plan.fallback !== undefined) {
+  const { fallback } = step.plan;
+  if (fallback !== undefined && mayFallBack(step, record)) {
     emit(state, placeOf(step), "failed", { error: record.error, willUndo: false });
     if (call !== undefined) drop(state, call);
     stopClock(state, step.clock);
@@ -167,9 +176,9 @@ function finish(state: RunState, step: Step, record: Failed, call?: Call): void 
     step.children = undefined;
     forgetResults(step.plan, step.flow);
     step.failure = record.error;
-    step.fallback = newCall(`${step.path}~fallback`, "fallback", step, step.plan.id, step.plan.fallback.tool);
+    step.fallback = newCall(`${step.path}~fallback`, "fallback", step, fallbackCall(step, fallback, record));
     attach(state, step.fallback);
-    if (step.plan.timeoutMs !== undefined) step.fallback.clock = startClock(state, step.fallback, step.plan.timeoutMs);
+    step.fallback.clock = startClock(state, step.fallback, step.plan.timeoutMs);
     return queue(state, step.fallback);
   }
   const error = step.failure ?? record.error;
@@ -178,23 +187,21 @@ function finish(state: RunState, step: Step, record: Failed, call?: Call): void 
   stepFailed(state, step, error);
 }
 
+function fallbackCall({ flow }: Step, { tool, inputs }: FallbackPlan, { error: { code, message } }: Failed): ToolCall {
+  const error = { code, message };
+  return { kind: "tool", tool, inputs: () => resolveInputs(inputs, { ...scopeOf(flow), error }) };
+}
+
 /** Whether something done so far will now be undone: below the scope that fails with the step. */
 function willUndo(step: Step): boolean {
-  let node: Flow | Step = step;
-  for (;;) {
-    if (node.undo.some((entry) => entry.plan !== undefined)) return true;
-    const { owner }: { owner: Flow | Step | undefined } = node;
-    if (owner === undefined || (owner.kind === "step" && containerOf(owner)?.letsChildrenFail)) return false;
-    node = owner;
+  let scope: Scope = step;
+  for (let above: Scope | undefined = step.owner; above !== undefined; above = above.owner) {
+    if (above.kind === "step" && containerOf(above).onChildFailure === "record") break;
+    scope = above;
   }
+  return hasUndo(scope);
 }
 
-export function placeOf(step: Step) {
-  return { stepId: step.plan.id, path: step.path, attempt: step.attempt };
-}
-
-/** The call that a record of a path speaks of: that of a step has the step's path. */
-export function callOf(node: Node): Call | undefined {
-  if (node.kind === "step") return node.call;
-  return node.kind === "call" ? node : undefined;
+function hasUndo(scope: Scope): boolean {
+  return scope.undo.some((entry) => entry.plan !== undefined) || liveBelow(scope).some(hasUndo);
 }

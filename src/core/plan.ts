@@ -44,12 +44,23 @@ export interface FallbackPlan {
   readonly compensate?: CompensationPlan;
 }
 
-export type ActionPlan =
-  | { readonly kind: "tool"; readonly tool: string; readonly inputs: CompiledTemplate }
-  | { readonly kind: "run"; readonly run: RunFunction }
-  | AskPlan
-  | { readonly kind: "sleep"; readonly ms: number }
-  | ContainerPlan;
+export type ActionPlan = ToolPlan | RunPlan | AskPlan | SleepPlan | ContainerPlan;
+
+export interface ToolPlan {
+  readonly kind: "tool";
+  readonly tool: string;
+  readonly inputs: CompiledTemplate;
+}
+
+export interface RunPlan {
+  readonly kind: "run";
+  readonly run: RunFunction;
+}
+
+export interface SleepPlan {
+  readonly kind: "sleep";
+  readonly ms: number;
+}
 
 export interface AskPlan {
   readonly kind: "ask";

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "./json.js";
 import { maskAt, maskedBy } from "./mask.js";
-import type { Answer, ApprovalAnswer, ApprovalQuestion, Question } from "./record.js";
+import type { Answer, ApprovalAnswer, ApprovalQuestion, Question } from "./question.js";
 
 /** The fields that run: those that were shown, with the answer's changes. */
 export function editedFields(question: ApprovalQuestion, answer: ApprovalAnswer): JsonObject {

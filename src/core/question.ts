@@ -1,202 +1,100 @@
-import { z } from "zod";
-import { ToolweaveError } from "./errors.js";
-import { canonicalJson, type JsonLimits, type JsonValue, normalizeJson } from "./json.js";
-import { holdsMask, mask } from "./mask.js";
-import type { AskPlan } from "./plan.js";
-import { answerView, editedFields } from "./question-view.js";
-import type { Answer, ApprovalAnswer, DoubtQuestionBody, InputQuestionBody, Question, UndoView } from "./record.js";
-import { compileSchema, type Issue } from "./schema.js";
-import { compensationOf, stepOf } from "./settle.js";
-import type { Call, RunState } from "./state.js";
+import type { ErrorData } from "./errors.js";
+import type { JsonObject, JsonValue } from "./json.js";
+import type { Masked } from "./mask.js";
+import type { JsonSchema } from "./schema.js";
 
-/** The id of a call's next question: unique within the run, the same however often it is derived. */
-export function questionId(call: Call): string {
-  return `${call.path}?${call.questionsAsked + 1}`;
+/** What people are asked, and what they answer. */
+
+export interface UndoView {
+  tool: string;
 }
 
-export function inputQuestion(call: Call, plan: AskPlan, prompt: JsonValue): InputQuestionBody {
-  const schema = plan.schema?.json;
-  return {
-    kind: "input",
-    id: questionId(call),
-    stepId: call.stepId,
-    path: call.path,
-    prompt,
-    ...(schema === undefined ? {} : { schema }),
-    ...(plan.default === undefined ? {} : { default: plan.default.value }),
-  };
+interface QuestionBase {
+  /** Unique within the run. */
+  id: string;
+  stepId: string;
+  path: string;
 }
 
-export function doubtQuestion(call: Call): DoubtQuestionBody | undefined {
-  const { intent, doubt, purpose, stepId, path } = call;
-  if (intent === undefined || doubt === undefined) return undefined;
-  const { tool, site, page, action, labels, inputs, masked, fingerprint, attempt } = intent;
-  const undo = undoOf(call);
-  const shown = {
-    purpose,
-    tool,
-    site,
-    page,
-    action,
-    labels,
-    fields: inputs,
-    ...(masked && { masked }),
-    undo,
-    fingerprint,
-  };
-  return { kind: "in_doubt", id: questionId(call), stepId, path, ...shown, attempt, error: doubt };
+interface Asked {
+  runId: string;
+  /** ISO 8601. */
+  askedAt: string;
+  /** ISO 8601; absent where the question stays open for ever. */
+  expiresAt?: string;
 }
 
-/** What undoes a call's write: its own compensation, else that of a container around it. */
-export function undoOf(call: Call): UndoView | null {
-  if (call.purpose === "undo") return null;
-  let tool = compensationOf(call)?.tool;
-  for (let owner = stepOf(call)?.owner ?? call.owner; tool === undefined; ) {
-    if (owner.kind === "step") tool = owner.plan.compensate?.tool;
-    if (owner.owner === undefined) break;
-    owner = owner.owner;
-  }
-  return tool === undefined ? null : { tool };
+/** What a person is shown of a write; `masked` is of the fields. */
+export interface WriteView extends Masked {
+  purpose: "step" | "undo" | "fallback";
+  tool: string;
+  site?: string;
+  page?: string;
+  action: string;
+  /** Labels of the fields, by property name. */
+  labels?: Readonly<Record<string, string>>;
+  /** The inputs that will be sent, each one. */
+  fields: JsonObject;
+  /** What undoes the write; `null` when nothing does. */
+  undo: UndoView | null;
+  /** What an answer is bound to: SHA-256 over run, path, document, tool, its schema or version, and the inputs. */
+  fingerprint: string;
 }
 
-const by = { by: z.string().optional(), note: z.string().optional() };
-const fields = z.record(z.string(), z.unknown());
-const answerSchemas = {
-  approval: z.discriminatedUnion("decision", [
-    z.strictObject({ decision: z.literal("approve"), fields: fields.optional(), ...by }),
-    z.strictObject({ decision: z.literal("reject"), ...by }),
-  ]),
-  // JSON is never undefined, so this asks for the key.
-  input: z.strictObject({ value: z.unknown().refine((value) => value !== undefined), ...by }),
-  in_doubt: z.discriminatedUnion("decision", [
-    z.strictObject({ decision: z.literal("done"), result: z.unknown().optional(), ...by }),
-    z.strictObject({ decision: z.enum(["not_applied", "retry", "fail"]), ...by }),
-  ]),
-} as const;
-
-const expected = {
-  approval: '{ "decision": "approve", "fields"?: { … } } or { "decision": "reject" }',
-  input: '{ "value": … }',
-  in_doubt: '{ "decision": "done", "result"?: … }, or "not_applied", "retry" or "fail"',
-} as const;
-
-/**
- * Checks an answer that somebody gives.
- *
- * @returns the answer to record, or `undefined` when the very same answer stands already.
- * @throws ToolweaveError `INVALID_ANSWER`, `ALREADY_ANSWERED` (`details.answer` is the first), `QUESTION_CLOSED`,
- *   `QUESTION_EXPIRED`, `UNKNOWN_QUESTION` or `RUN_ENDED`; nothing is changed then.
- */
-export function checkAnswer(
-  state: RunState,
-  id: string,
-  given: unknown,
-  { now, limits }: { now: number; limits: JsonLimits },
-): Answer | undefined {
-  const open = state.questions.get(id);
-  if (open === undefined) return checkLate(state, id, given, limits);
-  const { question } = open;
-  if (question.expiresAt !== undefined && Date.parse(question.expiresAt) <= now) throw expiredQuestion(question.path);
-  const answer = parseAnswer(question, given, limits);
-  if (holdsMask(asJson(answer))) {
-    throw invalid(
-      question,
-      `it gives ${mask} back, which stands for what was not shown. Leave it out, or give the value`,
-    );
-  }
-  const issues = issuesOf(question, answer);
-  if (issues.length > 0) {
-    const list = issues.map(({ pointer, message }) => `${pointer || "/"}: ${message}`).join("; ");
-    throw invalid(question, `what it gives does not fit the question's schema: ${list}`, issues);
-  }
-  return answer;
+/** May this write be made? Answered by `{ decision: "approve", fields? }` or `{ decision: "reject" }`. */
+export interface ApprovalQuestionBody extends QuestionBase, WriteView {
+  kind: "approval";
+  /** What edited fields are checked against. Absent: the fields can't be edited. */
+  schema?: JsonSchema;
+  /** Why the policy asks. */
+  reason?: string;
+  /** The question that this one stands for, since what would run is no longer what was shown. */
+  supersedes?: string;
 }
 
-/** An answer to what is no longer open: the same again is no error. */
-function checkLate(state: RunState, id: string, given: unknown, limits: JsonLimits): undefined {
-  const closed = state.closed.get(id);
-  if (closed === undefined) {
-    const { ended, runId } = state;
-    if (ended === undefined) {
-      throw new ToolweaveError(
-        "UNKNOWN_QUESTION",
-        `Run ${runId} has no such question. listQuestions tells what is open.`,
-      );
-    }
-    throw new ToolweaveError("RUN_ENDED", `Run ${runId} has ended: it is ${ended.status}. resumeRun gives its result.`);
-  }
-  if (closed.state === "expired") throw expiredQuestion(id);
-  if (closed.state === "answered") {
-    const { question, answer } = closed;
-    if (canonicalJson(asJson(answer)) === canonicalJson(asNormalJson(given, limits))) return undefined;
-    const first = answerView(question, answer);
-    const what = "decision" in first ? `"${first.decision}"` : "a value";
-    const who = first.by === undefined ? "" : ` by ${JSON.stringify(first.by)}`;
-    throw new ToolweaveError(
-      "ALREADY_ANSWERED",
-      `Question ${id} was answered before, with ${what}${who}. That answer stands.`,
-      {
-        details: { answer: asJson(first) },
-      },
-    );
-  }
-  throw new ToolweaveError("QUESTION_CLOSED", `Question ${id} was ${closed.state}, and takes no answer any more.`);
+/** A value is wanted. Answered by `{ value }`. */
+export interface InputQuestionBody extends QuestionBase {
+  kind: "input";
+  prompt: JsonValue;
+  schema?: JsonSchema;
+  /** What the step gives when the question expires. */
+  default?: JsonValue;
 }
 
-function parseAnswer(question: Question, given: unknown, limits: JsonLimits): Answer {
-  const answer = normalAnswer(question, given, limits);
-  // What zod gives is not the answer: it would lose an own key named "__proto__".
-  if (answerSchemas[question.kind].safeParse(answer).success) return answer as unknown as Answer;
-  throw invalid(question, `expected ${expected[question.kind]}, with "by" and "note" where known`);
+/** Was this write made? Answered by `{ decision: "done", result }`, `"not_applied"`, `"retry"` or `"fail"`. */
+export interface DoubtQuestionBody extends QuestionBase, WriteView {
+  kind: "in_doubt";
+  attempt: number;
+  error: ErrorData;
 }
 
-function normalAnswer(question: Question, given: unknown, limits: JsonLimits): JsonValue {
-  try {
-    return normalizeJson(given, limits);
-  } catch (error) {
-    throw invalid(question, "it has to be JSON, within the limits", undefined, error);
-  }
+export type QuestionBody = ApprovalQuestionBody | InputQuestionBody | DoubtQuestionBody;
+
+export type ApprovalQuestion = ApprovalQuestionBody & Asked;
+export type InputQuestion = InputQuestionBody & Asked;
+export type DoubtQuestion = DoubtQuestionBody & Asked;
+export type Question = ApprovalQuestion | InputQuestion | DoubtQuestion;
+
+interface AnswerBase {
+  /** Who answers, as the host knows them. */
+  by?: string;
+  note?: string;
 }
 
-function issuesOf(question: Question, answer: Answer): readonly Issue[] {
-  if (question.kind === "input") {
-    return "value" in answer && question.schema !== undefined ? issuesAgainst(question.schema, answer.value) : [];
-  }
-  if (question.kind !== "approval" || !isApproval(answer) || answer.fields === undefined) return [];
-  if (question.schema === undefined) {
-    throw invalid(question, "this tool's schema can't check edits: approve the fields as they are, or reject");
-  }
-  return issuesAgainst(question.schema, editedFields(question, answer));
+export interface ApprovalAnswer extends AnswerBase {
+  decision: "approve" | "reject";
+  /** The fields that change, of an approval. */
+  fields?: JsonObject;
 }
 
-function isApproval(answer: Answer): answer is ApprovalAnswer {
-  return "decision" in answer && answer.decision === "approve";
+export interface InputAnswer extends AnswerBase {
+  value: JsonValue;
 }
 
-function issuesAgainst(schema: NonNullable<InputQuestionBody["schema"]>, value: JsonValue): readonly Issue[] {
-  return compileSchema(schema).validateJson(value);
+export interface DoubtAnswer extends AnswerBase {
+  decision: "done" | "not_applied" | "retry" | "fail";
+  /** Of `"done"`: what the tool would have returned. @default null */
+  result?: JsonValue;
 }
 
-function invalid(question: Question, why: string, issues: readonly Issue[] = [], cause?: unknown): ToolweaveError {
-  return new ToolweaveError("INVALID_ANSWER", `The answer to question ${question.id} does not fit: ${why}.`, {
-    path: question.path,
-    details: { issues: issues.map(({ pointer, message }) => ({ pointer, message })) },
-    cause,
-  });
-}
-
-function expiredQuestion(id: string): ToolweaveError {
-  return new ToolweaveError("QUESTION_EXPIRED", `Question ${id} expired before it was answered.`);
-}
-
-function asJson(answer: Answer): JsonValue {
-  return JSON.parse(JSON.stringify(answer)) as JsonValue;
-}
-
-function asNormalJson(given: unknown, limits: JsonLimits): JsonValue {
-  try {
-    return normalizeJson(given, limits);
-  } catch {
-    return null;
-  }
-}
+export type Answer = ApprovalAnswer | InputAnswer | DoubtAnswer;

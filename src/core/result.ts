@@ -2,9 +2,11 @@ import { nextTimer } from "./clock.js";
 import type { ErrorData } from "./errors.js";
 import { isoTime } from "./event.js";
 import type { JsonValue } from "./json.js";
+import type { Question } from "./question.js";
 import { questionView } from "./question-view.js";
-import type { Question, Warning } from "./record.js";
-import type { RunState, WriteEntry } from "./state.js";
+import type { Warning } from "./record.js";
+import type { RunState } from "./state.js";
+import type { WriteEntry } from "./write-entry.js";
 
 /** How a run stands when it ends or waits. */
 export interface RunResult {

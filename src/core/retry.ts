@@ -1,15 +1,8 @@
-import { type ErrorCode, type ErrorData, type FailureOutcome, isErrorCode } from "./errors.js";
+import { outOfTime } from "./clock.js";
+import { type ErrorCode, type ErrorData, isErrorCode } from "./errors.js";
+import type { Failure } from "./failure.js";
+import type { Call, Step } from "./node.js";
 import type { Doubted, Failed, Retried } from "./record.js";
-import type { Call, Step } from "./state.js";
-
-/** What an attempt failed with. */
-export interface Failure {
-  readonly outcome: FailureOutcome;
-  readonly error: ErrorData;
-  readonly retryAfterMs?: number;
-  /** Whether it is known that earlier attempts, too, were not applied. */
-  readonly settles?: boolean;
-}
 
 /** What can't succeed by trying again. */
 const hopeless: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -39,12 +32,13 @@ const hopeless: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  * 1. What an earlier attempt left in doubt stays so, whatever a later one failed with.
  * 2. A write in doubt is tried again only where its tool is idempotent.
  * 3. Nothing is tried again below a scope that fails, or once the time is used up.
+ *
+ * @param settles whether it is known that earlier attempts, too, were not applied.
  */
-export function afterFailure(call: Call, failure: Failure): Retried | Doubted | Failed {
-  const inDoubt =
-    failure.outcome === "in_doubt" || (call.doubt !== undefined && !call.vouched && failure.settles !== true);
+export function afterFailure(call: Call, failure: Failure, settles = false): Retried | Doubted | Failed {
+  const inDoubt = failure.outcome === "in_doubt" || (call.doubt !== undefined && !call.vouched && !settles);
   const outcome = inDoubt ? "in_doubt" : failure.outcome;
-  const error = call.timedOut ? timedOut(failure.error) : failure.error;
+  const error = call.timedOut ? timedOut(call, failure.error) : failure.error;
   const { path } = call;
   const again =
     call.attempt <= retriesOf(call) &&
@@ -73,7 +67,7 @@ export function afterUndo(step: Step, error: ErrorData): Retried | Failed {
 
 /** Whether a step that failed for good may use its fallback: it surely had no effect, and nobody said no. */
 export function mayFallBack(step: Step, failed: Failed): boolean {
-  if (step.plan.fallback === undefined || step.stopped || step.residue || step.phase === "recovering") return false;
+  if (step.stopped || step.residue || step.phase === "recovering") return false;
   const code = rootCode(failed.error);
   if (code === "REJECTED" || code === "CANCELLED" || code === "LIMIT_REACHED") return false;
   if (code === "RESULT_NOT_JSON" || code === "RESULT_TOO_LARGE") return false;
@@ -91,9 +85,8 @@ function rootCode(error: ErrorData): ErrorCode {
 }
 
 function retriesOf(call: Call): number {
-  if (call.purpose === "undo") return call.entry?.plan?.retries ?? (call.idempotent ? 3 : 0);
-  if (call.purpose === "fallback" || call.owner.kind === "flow" || call.owner.call !== call) return 0;
-  return call.owner.plan.retries;
+  if (call.purpose === "undo") return call.plan.retries ?? (call.idempotent ? 3 : 0);
+  return call === call.owner.call ? call.owner.plan.retries : 0;
 }
 
 /** 1, 2 and 4 s, or as long as the tool asks for. */
@@ -101,11 +94,6 @@ function retryDelay(attempt: number, retryAfterMs = 0): number {
   return Math.max(1_000 * 2 ** (attempt - 1), retryAfterMs);
 }
 
-function timedOut(error: ErrorData): ErrorData {
-  if (error.code === "TIMED_OUT") return error;
-  return {
-    code: "TIMED_OUT",
-    message: "The step did not end within its timeout_ms.",
-    cause: { message: error.message },
-  };
+function timedOut(call: Call, error: ErrorData): ErrorData {
+  return error.code === "TIMED_OUT" ? error : { ...outOfTime(call), cause: { message: error.message } };
 }

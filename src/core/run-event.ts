@@ -1,6 +1,6 @@
 import type { ErrorData } from "./errors.js";
 import type { JsonValue } from "./json-value.js";
-import type { Question } from "./record.js";
+import type { Question } from "./question.js";
 
 export type StepStatus =
   | "started"

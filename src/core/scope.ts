@@ -1,10 +1,12 @@
 import { startChildren, startStep } from "./advance.js";
 import { childrenOf } from "./containers/container.js";
-import { containerOf } from "./containers/index.js";
+import { containerOf, flowsOf } from "./containers/index.js";
 import type { ErrorData } from "./errors.js";
 import { emit } from "./event.js";
 import type { JsonValue } from "./json.js";
-import { type Call, type Failing, type Flow, type Node, queue, type RunState, type Scope, type Step } from "./state.js";
+import type { Call, Failing, Flow, Node, Scope, Step } from "./node.js";
+import { queue } from "./queue.js";
+import type { RunState } from "./state.js";
 import type { StepValues } from "./template.js";
 import { clearTimer, closeQuestion, drop, hasLive } from "./tree.js";
 import { beginUndo } from "./undo.js";
@@ -47,10 +49,8 @@ export function stepFailed(state: RunState, step: Step, error: ErrorData): void 
   drop(state, step);
   if (stopped || owner.stopped || owner.failing !== undefined) return release(state, owner);
   if (owner.kind === "step" || owner.owner === undefined) return failScope(state, owner, error);
-  const container = containerOf(owner.owner);
-  if (container?.letsChildrenFail) return failScope(state, owner, error);
-  const result = container?.childResult?.(owner, null, true);
-  childFailed(state, owner, owner.owner, error, result);
+  if (containerOf(owner.owner).onChildFailure === "record") return failScope(state, owner, error);
+  childFailed(state, owner, owner.owner, error, flowsOf(owner.owner).result?.(owner, null, true));
 }
 
 /** A child failed for good: one that is let fail has been undone. */
@@ -61,13 +61,13 @@ export function childFailed(
   error: ErrorData,
   result?: JsonValue,
 ): void {
-  const container = containerOf(step);
+  const { onChildFailure } = containerOf(step);
   const children = childrenOf(step);
   drop(state, child);
   if (child.stopped) return release(state, step);
   children.outcomes[child.index] = result === undefined ? { error } : { result, error };
-  if (container?.letsChildrenFail && error.code !== "LIMIT_REACHED") return goOn(state, step);
-  if (container?.awaitsChildren !== true) return failScope(state, step, error);
+  if (onChildFailure === "record" && error.code !== "LIMIT_REACHED") return goOn(state, step);
+  if (onChildFailure !== "await") return failContainer(state, step, error);
   children.failure ??= error;
   goOn(state, step);
 }
@@ -75,8 +75,12 @@ export function childFailed(
 function goOn(state: RunState, step: Step): void {
   const children = childrenOf(step);
   if (children.failure === undefined) return startChildren(state, step);
-  if (children.live.size > 0) return;
-  failScope(state, step, containerOf(step)?.failure?.(step) ?? children.failure);
+  if (children.live.size === 0) failContainer(state, step, children.failure);
+}
+
+/** A container fails by its children; `error` is that of the first. */
+export function failContainer(state: RunState, step: Step, error: ErrorData): void {
+  failScope(state, step, containerOf(step).failure?.(step) ?? error);
 }
 
 export function failScope(
@@ -86,15 +90,16 @@ export function failScope(
   { status = "failed", abort = false }: { status?: Failing["status"]; abort?: boolean } = {},
 ): void {
   if (scope.failing !== undefined) return abort && !scope.failing.undoing ? abortBelow(state, scope) : undefined;
-  scope.failing = { error, status, undoing: false, call: undefined };
+  const failing: Failing = { error, status, undoing: false };
+  scope.failing = failing;
   stopBelow(state, scope, abort);
-  if (!hasLive(scope)) beginUndo(state, scope);
+  if (!hasLive(scope)) beginUndo(state, scope, failing);
 }
 
 /** Something below ended: a scope that fails goes on when it was the last, and what was stopped leaves with it. */
 export function release(state: RunState, owner: Flow | Step): void {
   if (hasLive(owner)) return;
-  if (owner.failing !== undefined) return beginUndo(state, owner);
+  if (owner.failing !== undefined) return beginUndo(state, owner, owner.failing);
   if (!owner.stopped || owner.owner === undefined) return;
   const above = owner.owner;
   drop(state, owner);

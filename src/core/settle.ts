@@ -1,17 +1,23 @@
-import { asObject } from "./containers/container.js";
-import { scopeWithOwn } from "./context.js";
-import { type ErrorData, errorToJson, isToolweaveError } from "./errors.js";
+import { budgetOf } from "./clock.js";
+import { resolveInputs, scopeWithOwn } from "./context.js";
+import { type ErrorData, errorDataOf } from "./errors.js";
+import type { Failure } from "./failure.js";
 import type { JsonObject, JsonValue } from "./json.js";
+import type { Masked } from "./mask.js";
+import { type Call, type Flow, flowOf, type Step, stepOf } from "./node.js";
 import type { CompensationPlan } from "./plan.js";
-import type { Completed, Decision, Fact, Failed, Masked, ResolvedUndo } from "./record.js";
-import { afterFailure, type Failure } from "./retry.js";
-import { type Call, flowOf, type Step } from "./state.js";
-import { resolveCompiled } from "./template.js";
+import type { Completed, Decision, Fact, Failed, ResolvedUndo } from "./record.js";
+import { afterFailure } from "./retry.js";
+import type { StepValues } from "./template.js";
 
 /** What a call came to in the world. */
 export type CallOutcome =
   | { readonly kind: "returned"; readonly result: JsonValue; readonly inputs?: JsonObject }
-  | ({ readonly kind: "failed" } & Failure)
+  | ({
+      readonly kind: "failed";
+      /** Whether it is known that earlier attempts, too, were not applied. */
+      readonly settles?: boolean;
+    } & Failure)
   /** It was made, and what it returned can't be kept. */
   | { readonly kind: "unkeepable"; readonly error: ErrorData }
   | ({
@@ -27,13 +33,13 @@ export function settleCall(call: Call, outcome: CallOutcome): Fact {
     case "returned":
       return returned(call, outcome.result, outcome.inputs);
     case "failed":
-      return placed(call, afterFailure(call, outcome));
+      return placed(call, afterFailure(call, outcome, outcome.settles));
     case "unkeepable": {
       // Nobody reads what an undo gives.
       if (call.purpose === "undo") return returned(call, null);
       const applied = call.phase === "intended" || call.doubt !== undefined;
       const outcomeKind = applied ? "applied" : "not_applied";
-      return failedWith(call, { error: outcome.error, outcome: outcomeKind, ...undoOf(call) });
+      return failedWith(call, { error: outcome.error, outcome: outcomeKind, ...keptUndo(call) });
     }
     case "rejected": {
       const { kind, ...rejected } = outcome;
@@ -43,49 +49,48 @@ export function settleCall(call: Call, outcome: CallOutcome): Fact {
       if (call.doubt !== undefined) return giveUp(call, error);
       return failedWith(call, { error, outcome: "refused", rejected });
     }
-    default:
-      return outcome satisfies never;
   }
 }
 
 /** Nobody will say what became of the write: it fails its step, and is reported. */
 export function giveUp(call: Call, error: ErrorData): Fact {
-  const undo = compensationOf(call)?.ifInDoubt ? undoOf(call) : {};
+  const undo = compensationOf(call)?.ifInDoubt ? keptUndo(call) : {};
   return failedWith(call, { error, outcome: "in_doubt", ...undo });
 }
 
 function returned(call: Call, result: JsonValue, inputs?: JsonObject): Completed | Failed {
   const { path } = call;
   if (call.timedOut && call.purpose === "step") {
-    const error: ErrorData = { code: "TIMED_OUT", message: "The step's write was made, but after its timeout_ms." };
-    return failedWith(call, { error, outcome: "applied", ...undoOf(call, result) });
+    const message = `The step's write was made, but after the ${budgetOf(call)} ms that its timeout_ms allows.`;
+    const error: ErrorData = { code: "TIMED_OUT", message };
+    return failedWith(call, { error, outcome: "applied", ...keptUndo(call, result) });
   }
-  const fact: Completed = { kind: "completed", path, result, ...undoOf(call, result) };
+  const fact: Completed = { kind: "completed", path, result, ...keptUndo(call, result) };
   if (inputs !== undefined && stepOf(call)?.plan.inputsAreRead) fact.inputs = inputs;
   return fact;
 }
 
-function undoOf(call: Call, result?: JsonValue): { undo?: ResolvedUndo } {
-  const plan = compensationOf(call);
-  if (plan === undefined) return {};
+function keptUndo(call: Call, result?: JsonValue): { undo?: ResolvedUndo } {
   const own = result === undefined ? { inputs: call.inputs } : { result, inputs: call.inputs };
-  return { undo: resolveUndo(() => resolveCompiled(plan.inputs, scopeWithOwn(flowOf(call), call.stepId, own))) };
+  return resolvedUndo(compensationOf(call), flowOf(call), call.stepId, own);
 }
 
 /** The undo of a container that completed, when it has one of its own. */
-export function undoOfContainer(step: Step, result: JsonValue): { undo?: ResolvedUndo } {
-  const plan = step.plan.compensate;
-  if (plan === undefined) return {};
-  const own = { result, inputs: step.inputs };
-  return { undo: resolveUndo(() => resolveCompiled(plan.inputs, scopeWithOwn(step.flow, step.plan.id, own))) };
+export function undoOfContainer({ plan, flow, inputs }: Step, result: JsonValue): { undo?: ResolvedUndo } {
+  return resolvedUndo(plan.compensate, flow, plan.id, { result, inputs });
 }
 
-function resolveUndo(resolve: () => JsonValue): ResolvedUndo {
+function resolvedUndo(
+  plan: CompensationPlan | undefined,
+  flow: Flow,
+  stepId: string,
+  own: StepValues,
+): { undo?: ResolvedUndo } {
+  if (plan === undefined) return {};
   try {
-    return { inputs: asObject(resolve()) };
+    return { undo: { inputs: resolveInputs(plan.inputs, scopeWithOwn(flow, stepId, own)) } };
   } catch (error) {
-    if (!isToolweaveError(error)) throw error;
-    return { error: errorToJson(error) };
+    return { undo: { error: errorDataOf(error) } };
   }
 }
 
@@ -93,12 +98,6 @@ function resolveUndo(resolve: () => JsonValue): ResolvedUndo {
 export function compensationOf(call: Call): CompensationPlan | undefined {
   const step = stepOf(call);
   return call.purpose === "fallback" ? step?.plan.fallback?.compensate : step?.plan.compensate;
-}
-
-/** The step whose own call, or whose fallback, a call is. */
-export function stepOf(call: Call): Step | undefined {
-  if (call.owner.kind === "flow" || call.purpose === "undo") return undefined;
-  return call.owner.call === call || call.owner.fallback === call ? call.owner : undefined;
 }
 
 function failedWith(call: Call, how: Omit<Failed, "kind" | "path">): Failed {

@@ -1,6 +1,7 @@
 import { isWorkflow, type Workflow } from "./document.js";
 import { ToolweaveError } from "./errors.js";
-import { freezeJson, isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "./json.js";
+import { deepFreeze } from "./freeze.js";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "./json.js";
 import { isStandardSchema } from "./schema.js";
 
 /** A workflow's document as a journal keeps it: code in it is `null`, and a workflow that it holds is its name. */
@@ -9,7 +10,7 @@ export function documentJson(workflow: Workflow): JsonValue {
     if (typeof value === "object" && value !== null && value !== workflow && isWorkflow(value)) return value.name;
     return typeof value === "function" || isStandardSchema(value) ? null : value;
   });
-  return freezeJson(JSON.parse(text) as JsonValue);
+  return deepFreeze<JsonValue>(JSON.parse(text));
 }
 
 /** @throws ToolweaveError `INVALID_JOURNAL` for what is no document. */

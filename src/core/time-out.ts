@@ -1,33 +1,20 @@
-import { startClock, stopClock } from "./clock.js";
-import type { ErrorData } from "./errors.js";
-import { callOf } from "./outcomes.js";
-import type { TimedOut } from "./record.js";
+import { budgetOf, outOfTime, startClock, stopClock } from "./clock.js";
+import type { Call, Node } from "./node.js";
+import { queue } from "./queue.js";
 import { failScope } from "./scope.js";
-import { stepOf } from "./settle.js";
-import { type Call, type Node, queue, type RunState } from "./state.js";
+import type { RunState } from "./state.js";
 import { clearTimer } from "./tree.js";
 
 /** What the end of a budget of time means. */
 
-export function timedOut(state: RunState, node: Node, record: TimedOut): void {
-  const { path } = record;
+export function timedOut(state: RunState, node: Node): void {
   stopClock(state, node.clock);
   node.clock = undefined;
-  if (node.kind === "flow") {
-    const error: ErrorData = {
-      code: "TIMED_OUT",
-      message: `Workflow ${node.plan.name} did not end within its timeout_ms.`,
-    };
-    return failScope(state, node, error, { abort: true });
-  }
-  if (node.kind === "step") node.timedOut = true;
-  const call = callOf(node);
-  if (call === undefined && node.kind === "step") {
-    const message = "The step did not end within its timeout_ms.";
-    const error: ErrorData = { code: "TIMED_OUT", message, stepId: node.plan.id, path };
-    return failScope(state, node, error, { abort: true });
-  }
-  if (call !== undefined) callTimedOut(state, call);
+  if (node.kind === "call") return callTimedOut(state, node);
+  if (node.kind === "flow") return failScope(state, node, outOfTime(node), { abort: true });
+  node.timedOut = true;
+  if (node.call !== undefined) return callTimedOut(state, node.call);
+  failScope(state, node, { ...outOfTime(node), stepId: node.plan.id, path: node.path }, { abort: true });
 }
 
 function callTimedOut(state: RunState, call: Call): void {
@@ -45,10 +32,9 @@ function callTimedOut(state: RunState, call: Call): void {
 /** A person has a write made again: its time begins anew. */
 export function renewTime(state: RunState, call: Call): void {
   call.timedOut = false;
-  const step = call.purpose === "step" ? stepOf(call) : undefined;
-  const node = step ?? call;
-  if (step !== undefined) step.timedOut = false;
-  const budgetMs = call.entry?.plan?.timeoutMs ?? stepOf(call)?.plan.timeoutMs;
+  // A step's own call has the time of its step.
+  const node = call.purpose !== "undo" && call.owner.call === call ? call.owner : call;
+  node.timedOut = false;
   stopClock(state, node.clock);
-  node.clock = budgetMs === undefined ? undefined : startClock(state, node, budgetMs);
+  node.clock = startClock(state, node, budgetOf(call));
 }

@@ -1,5 +1,6 @@
 import { stopClock } from "./clock.js";
-import type { Call, ClosedQuestion, Flow, Node, RunState, Step, Timer } from "./state.js";
+import type { Call, Flow, Node, Scope, Step, Wait } from "./node.js";
+import type { ClosedQuestion, RunState } from "./state.js";
 
 /** Nodes as they come and go. What is dropped leaves its pending undos to its owner. */
 
@@ -7,7 +8,7 @@ export function attach(state: RunState, node: Node): void {
   state.nodes.set(node.path, node);
 }
 
-export function setTimer(state: RunState, node: Node, what: Timer["what"], delayMs: number): void {
+export function setTimer(state: RunState, node: Node, what: Wait["what"], delayMs: number): void {
   clearTimer(state, node);
   node.timer = { until: state.updatedAt + delayMs, what, node };
   state.timers.add(node.timer);
@@ -34,6 +35,12 @@ export function hasLive(scope: Flow | Step): boolean {
   return scope.call !== undefined || scope.fallback !== undefined || (scope.children?.live.size ?? 0) > 0;
 }
 
+/** The steps and child workflows that live right below a scope. */
+export function liveBelow(scope: Scope): Scope[] {
+  const below = scope.kind === "flow" ? [scope.current] : [...(scope.children?.live ?? [])];
+  return below.filter((node) => node !== undefined && node.kind !== "call");
+}
+
 export function drop(state: RunState, node: Node): void {
   node.dead = true;
   if (state.nodes.get(node.path) === node) state.nodes.delete(node.path);
@@ -51,8 +58,8 @@ function detach(node: Node, owner: Flow | Step): void {
     for (const entry of node.undo) owner.undo.push(entry);
     owner.residue ||= node.residue;
   }
-  if (owner.failing?.call === node) {
-    owner.failing.call = undefined;
+  if (owner.undoCall === node) {
+    owner.undoCall = undefined;
   } else if (owner.kind === "flow") {
     owner.current = undefined;
   } else if (owner.call === node) {

@@ -1,16 +1,12 @@
 import { startClock } from "./clock.js";
 import type { ErrorData } from "./errors.js";
 import { emit } from "./event.js";
-import {
-  newCall,
-  queue,
-  type RunState,
-  type Scope,
-  type UndoEntry,
-  type UndoReason,
-  type WriteState,
-} from "./state.js";
+import { newUndo } from "./new-node.js";
+import type { Failing, Scope } from "./node.js";
+import { queue } from "./queue.js";
+import type { RunState } from "./state.js";
 import { attach } from "./tree.js";
+import type { UndoEntry, UndoReason, WriteState } from "./write-entry.js";
 
 /**
  * A scope's undo:
@@ -18,9 +14,8 @@ import { attach } from "./tree.js";
  * 2. Newest first, by the seq of the outcomes, one at a time, each once.
  * 3. One that fails, or can't be tried, is reported; the others still run.
  */
-export function beginUndo(state: RunState, scope: Scope): void {
-  if (scope.failing === undefined || scope.failing.undoing) return;
-  scope.failing.undoing = true;
+export function beginUndo(state: RunState, scope: Scope, failing: Failing): void {
+  failing.undoing = true;
   scope.undo.sort((a, b) => a.seq - b.seq);
   for (const entry of scope.undo) if (entry.plan === undefined) leaveDone(scope, entry);
   scope.undo = scope.undo.filter((entry) => entry.plan !== undefined);
@@ -32,16 +27,14 @@ export function nextUndo(state: RunState, scope: Scope): void {
   for (let entry = scope.undo.pop(); entry !== undefined; entry = scope.undo.pop()) {
     const { plan, undo, path, stepId } = entry;
     if (plan === undefined || undo === undefined) continue;
-    const undoPath = `${path}~undo`;
     if ("error" in undo) {
       undoFailed(state, scope, entry, "undo_failed", "unresolved", undo.error);
-      emit(state, { stepId, path: undoPath, attempt: 1 }, "undo_failed", { error: undo.error });
+      emit(state, { stepId, path: `${path}~undo`, attempt: 1 }, "undo_failed", { error: undo.error });
       continue;
     }
-    const call = newCall(undoPath, "undo", scope, stepId, plan.tool, { entry });
-    call.inputs = undo.inputs;
+    const call = newUndo(scope, entry, plan, undo.inputs);
     call.clock = startClock(state, call, plan.timeoutMs);
-    if (scope.failing !== undefined) scope.failing.call = call;
+    scope.undoCall = call;
     attach(state, call);
     return queue(state, call);
   }
@@ -72,5 +65,5 @@ export function undoFailed(
 
 function leaveDone(scope: Scope, entry: UndoEntry): void {
   scope.residue = true;
-  for (const write of entry.writes) if (write.state === "done") write.reason = "no_compensation";
+  for (const write of entry.writes) write.reason = "no_compensation";
 }

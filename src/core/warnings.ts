@@ -1,4 +1,4 @@
-import { type StepSite, stepSites } from "./calls.js";
+import { type StepSite, stepSites } from "./call-sites.js";
 import type { Definition } from "./define.js";
 import type { Problem } from "./errors.js";
 import { optionalInputs } from "./input-reads.js";

@@ -1,3 +1,4 @@
+import { ownCalls } from "./call-sites.js";
 import type { Definition } from "./define.js";
 import type { StepPlan } from "./plan.js";
 
@@ -25,9 +26,9 @@ export function effectOfStep(definition: Definition, step: StepPlan, effects: Ef
 }
 
 /** Of the step without its fallback. */
-export function effectOfBody(definition: Definition, { action, compensate }: StepPlan, effects: Effects): Effect {
-  const { writes, strands } = effectOfAction(definition, action, effects);
-  return { writes, strands: strands && compensate === undefined };
+export function effectOfBody(definition: Definition, step: StepPlan, effects: Effects): Effect {
+  const { writes, strands } = effectOfAction(definition, step, effects);
+  return { writes, strands: strands && step.compensate === undefined };
 }
 
 export function effectOfFallback({ fallback }: StepPlan, effects: Effects): Effect {
@@ -36,27 +37,13 @@ export function effectOfFallback({ fallback }: StepPlan, effects: Effects): Effe
   return { writes, strands: strands && fallback.compensate === undefined };
 }
 
-function effectOfAction(definition: Definition, action: StepPlan["action"], effects: Effects): Effect {
-  switch (action.kind) {
-    case "tool":
-      return effectOfTool(action.tool, effects);
-    case "workflow":
-    case "repeat":
-    case "for_each":
-      return effects.effectOfWorkflow(action.workflow, definition);
-    case "parallel":
-      return effectOfSteps(definition, action.steps, effects);
-    case "tool_dispatch":
-      return union(
-        [...action.handlers.values()].map((handler) =>
-          handler.kind === "tool"
-            ? effectOfTool(handler.tool, effects)
-            : effects.effectOfWorkflow(handler.workflow, definition),
-        ),
-      );
-    default:
-      return noEffect;
-  }
+function effectOfAction(definition: Definition, step: StepPlan, effects: Effects): Effect {
+  if (step.action.kind === "parallel") return effectOfSteps(definition, step.action.steps, effects);
+  return union(
+    ownCalls(step).map(({ kind, name }) =>
+      kind === "tool" ? effectOfTool(name, effects) : effects.effectOfWorkflow(name, definition),
+    ),
+  );
 }
 
 function effectOfTool(tool: string, effects: Effects): Effect {

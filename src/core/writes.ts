@@ -1,8 +1,10 @@
 import { maskAt } from "./mask.js";
+import type { Call, Step } from "./node.js";
 import type { Completed, Failed, WriteIntended } from "./record.js";
 import { compensationOf } from "./settle.js";
-import type { Call, RunState, Step, WriteState } from "./state.js";
+import type { RunState } from "./state.js";
 import { markUndo } from "./undo.js";
+import type { WriteState } from "./write-entry.js";
 
 /** What the journal says of writes, as `writes` shows it, and what of them is to be undone if a scope fails. */
 
@@ -27,7 +29,7 @@ export function decideWrite(
 
 /** The attempt that was intended came to nothing: the write stands as it did before. */
 export function notApplied(call: Call): void {
-  if (call.entry !== undefined) markUndo(call.entry, call.doubt === undefined ? "done" : "undo_in_doubt");
+  if (call.purpose === "undo") markUndo(call.entry, call.doubt === undefined ? "done" : "undo_in_doubt");
   else if (call.write !== undefined) call.write.state = call.doubt === undefined ? "failed" : "in_doubt";
 }
 

@@ -1,5 +1,5 @@
-import { checkAnswer } from "../core/question.js";
-import type { Answer } from "../core/record.js";
+import { checkAnswer } from "../core/check-answer.js";
+import type { Answer } from "../core/question.js";
 import type { Clock } from "../ports/clock.js";
 import type { RunStore } from "../ports/run-store.js";
 import { appendToRun } from "./append-to-run.js";

@@ -1,9 +1,10 @@
 import { callMetadata, type HandlerOutcome, handlerInput, resultOfFlow } from "../core/dispatch.js";
 import { ToolweaveError } from "../core/errors.js";
 import type { JsonObject, JsonValue } from "../core/json.js";
-import type { Question } from "../core/record.js";
+import type { Flow } from "../core/node.js";
+import type { Question } from "../core/question.js";
 import { resultOf } from "../core/result.js";
-import type { Flow, RunState } from "../core/state.js";
+import type { RunState } from "../core/state.js";
 import type { CallError, NormalizedCall } from "../core/tool-call.js";
 import type { RunStore } from "../ports/run-store.js";
 import type { Dispatch } from "./dispatch-config.js";

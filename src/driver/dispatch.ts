@@ -13,7 +13,7 @@ import {
 import type { DispatchConfig } from "../core/document.js";
 import { ToolweaveError } from "../core/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue, normalizeJson } from "../core/json.js";
-import type { Question } from "../core/record.js";
+import type { Question } from "../core/question.js";
 import type { CallError, NormalizedCall } from "../core/tool-call.js";
 import type { RunStore } from "../ports/run-store.js";
 import { normalizeToolCalls } from "../providers/index.js";

@@ -1,13 +1,15 @@
+import { checkAnswer } from "../core/check-answer.js";
 import { dueTimers, nextTimer } from "../core/clock.js";
 import { errorText, ToolweaveError } from "../core/errors.js";
 import { isoTime } from "../core/event.js";
 import type { JsonValue } from "../core/json.js";
 import { next, wake } from "../core/next.js";
-import { checkAnswer } from "../core/question.js";
+import type { Call } from "../core/node.js";
 import { questionView } from "../core/question-view.js";
+import { queue } from "../core/queue.js";
 import type { JournalRecord, QuestionExpired } from "../core/record.js";
 import { type RunResult, resultOf } from "../core/result.js";
-import { type Call, queue, type RunState } from "../core/state.js";
+import type { RunState } from "../core/state.js";
 import { Alarm } from "./alarm.js";
 import { answerQuestion, refuseSecretAnswer } from "./answer.js";
 import { type Arrival, type Beginning, Flight, factOf } from "./flight.js";

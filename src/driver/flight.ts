@@ -1,7 +1,7 @@
 import type { Effect } from "../core/effect.js";
+import type { Node } from "../core/node.js";
 import type { Fact } from "../core/record.js";
 import { settleCall } from "../core/settle.js";
-import type { Node } from "../core/state.js";
 import { Handle } from "./handle.js";
 import type { Settings } from "./options.js";
 import { type Performed, perform, type World } from "./perform.js";

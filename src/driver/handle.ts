@@ -1,4 +1,5 @@
-import type { Call, Flow, Node, RunState, Step } from "../core/state.js";
+import type { Call, Flow, Node, Step } from "../core/node.js";
+import type { RunState } from "../core/state.js";
 import type { ToolCallContext } from "../ports/tool-adapter.js";
 
 /** An effect in flight: what of the world is awaited for a node. */

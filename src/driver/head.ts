@@ -1,7 +1,8 @@
 import { isActive, nextTimer } from "../core/clock.js";
 import { isoTime } from "../core/event.js";
+import type { Node } from "../core/node.js";
 import type { JournalRecord } from "../core/record.js";
-import type { Node, RunState } from "../core/state.js";
+import type { RunState } from "../core/state.js";
 import type { RunHead } from "../ports/run-store.js";
 
 /**

@@ -1,5 +1,5 @@
+import type { Question } from "../core/question.js";
 import { questionView } from "../core/question-view.js";
-import type { Question } from "../core/record.js";
 import type { RunStore } from "../ports/run-store.js";
 import { listRuns } from "./list-runs.js";
 import { readRun } from "./read-run.js";

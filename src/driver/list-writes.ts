@@ -1,5 +1,5 @@
 import { readSettings } from "../core/fold.js";
-import type { WriteEntry } from "../core/state.js";
+import type { WriteEntry } from "../core/write-entry.js";
 import type { RunStore } from "../ports/run-store.js";
 import { readKnownRun } from "./read-run.js";
 

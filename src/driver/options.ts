@@ -2,7 +2,7 @@ import type { EventEmitter } from "eventemitter3";
 import { isWorkflow, type Workflow } from "../core/document.js";
 import { ToolweaveError } from "../core/errors.js";
 import { deepestNesting, defaultJsonLimits } from "../core/json.js";
-import type { Answer, Question } from "../core/record.js";
+import type { Answer, Question } from "../core/question.js";
 import type { RunResult } from "../core/result.js";
 import type { RunEventData } from "../core/run-event.js";
 import type { Clock } from "../ports/clock.js";

@@ -1,8 +1,8 @@
 import { isToolweaveError } from "../core/errors.js";
 import { deepFreeze } from "../core/freeze.js";
-import type { Answer, Question } from "../core/record.js";
+import type { Answer, Question } from "../core/question.js";
+import { Queue } from "../core/queue.js";
 import type { RunEventData } from "../core/run-event.js";
-import { Queue } from "../core/state.js";
 import type { RunEvent, Settings } from "./options.js";
 
 interface Desk {

@@ -1,12 +1,13 @@
-import { containerOf } from "../core/containers/index.js";
+import { flowsOf } from "../core/containers/index.js";
 import type { CallTool, Effect, RunCode } from "../core/effect.js";
 import { errorToJson, isToolweaveError } from "../core/errors.js";
 import { readFailure } from "../core/failure.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../core/json.js";
 import { inputMismatch } from "../core/mismatch.js";
+import { type Call, type Flow, type Step, stepOf } from "../core/node.js";
 import type { Fact } from "../core/record.js";
-import { type CallOutcome, stepOf } from "../core/settle.js";
-import type { Call, Flow, RunState, Step } from "../core/state.js";
+import type { CallOutcome } from "../core/settle.js";
+import type { RunState } from "../core/state.js";
 import { stillHolds } from "./ask-write.js";
 import { prepare, send } from "./call-tool.js";
 import { CallContext, type Handle } from "./handle.js";
@@ -145,7 +146,7 @@ async function checkInput(world: World, flow: Flow, input: JsonObject): Promise<
         return { kind: "failed", path, error, outcome: "not_applied" };
       }
       const { value } = validation;
-      return { kind: "entered", path, input: containerOf(step)?.lay(step, flow, value) ?? value };
+      return { kind: "entered", path, input: flowsOf(step).lay(step, flow, value) };
     },
   };
 }

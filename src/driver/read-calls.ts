@@ -1,9 +1,10 @@
 import { handlerInput, tooManyCalls, unknownTool } from "../core/dispatch.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../core/json.js";
 import { inputMismatch } from "../core/mismatch.js";
+import type { Step } from "../core/node.js";
 import type { DispatchPlan, HandlerPlan, WorkflowPlan } from "../core/plan.js";
 import type { Validation, Validator } from "../core/schema.js";
-import type { RunState, Step } from "../core/state.js";
+import type { RunState } from "../core/state.js";
 import type { CallError, NormalizedCall } from "../core/tool-call.js";
 import { normalizeToolCalls } from "../providers/index.js";
 import type { Route } from "./route.js";

@@ -1,5 +1,5 @@
 import { apply } from "../core/apply.js";
-import { calledWorkflows } from "../core/called-workflows.js";
+import { calledWorkflows } from "../core/call-sites.js";
 import { embeddedWorkflows, planOf } from "../core/define.js";
 import type { Workflow } from "../core/document.js";
 import { ToolweaveError } from "../core/errors.js";

@@ -1,8 +1,8 @@
 import { copyJson, type JsonObject } from "../core/json.js";
+import { undoOf } from "../core/make-question.js";
 import { maskAt, maskedBy } from "../core/mask.js";
-import { undoOf } from "../core/question.js";
-import type { ApprovalQuestionBody } from "../core/record.js";
-import type { Call } from "../core/state.js";
+import type { Call } from "../core/node.js";
+import type { ApprovalQuestionBody } from "../core/question.js";
 import type { Scrubber } from "./scrub.js";
 import type { ListedTool } from "./tool-list.js";
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../core/json.js";
-import type { Masked, UndoView } from "../core/record.js";
+import type { Masked } from "../core/mask.js";
+import type { UndoView } from "../core/question.js";
 
 /** A write that is about to be made, as the policy sees it: unmasked. `masked` says what of `fields` people are not shown. */
 export interface PolicyWrite extends Masked {

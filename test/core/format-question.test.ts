@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { formatQuestion } from "../../src/core/format-question.js";
 import type { JsonObject, JsonValue } from "../../src/core/json.js";
-import type { ApprovalQuestion, DoubtQuestion, InputQuestion } from "../../src/core/record.js";
+import type { ApprovalQuestion, DoubtQuestion, InputQuestion } from "../../src/core/question.js";
 
 const place = { stepId: "book", path: "book", runId: "run-1", askedAt: "2030-01-01T00:00:00.000Z" };
 

@@ -5,7 +5,6 @@ import {
   copyJson,
   deepestNesting,
   defaultJsonLimits,
-  freezeJson,
   isJsonArray,
   isJsonObject,
   type JsonValue,
@@ -264,14 +263,6 @@ describe("copyJson", () => {
   test("refuses what is nested too deep", () => {
     expect(copyJson(nested(deepestNesting))).toEqual(nested(deepestNesting));
     expect(failure(() => copyJson(nested(100_000))).code).toBe("RESULT_TOO_LARGE");
-  });
-});
-
-describe("freezeJson", () => {
-  test("freezes the value itself, below frozen parts too", () => {
-    const value = { list: Object.freeze([{ n: 1 }]), none: null };
-    expect(freezeJson(value)).toBe(value);
-    expect([value, value.list, value.list[0]].every((part) => Object.isFrozen(part))).toBe(true);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { mask } from "../../src/core/mask.js";
+import type { ApprovalQuestion, DoubtQuestion, InputQuestion } from "../../src/core/question.js";
 import { answerView, fieldsView, questionView } from "../../src/core/question-view.js";
-import type { ApprovalQuestion, DoubtQuestion, InputQuestion } from "../../src/core/record.js";
 
 const schema = { properties: { code: { format: "password" }, door: { type: "string" } } };
 const place = { id: "open?1", stepId: "open", path: "open", runId: "r", askedAt: "2031-05-01T00:00:00.000Z" };

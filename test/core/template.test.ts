@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { DefinitionError, ToolweaveError } from "../../src/core/errors.js";
-import { deepestNesting, freezeJson, isJsonObject, type JsonObject, type JsonValue } from "../../src/core/json.js";
+import { deepFreeze } from "../../src/core/freeze.js";
+import { deepestNesting, isJsonObject, type JsonObject, type JsonValue } from "../../src/core/json.js";
 import {
   compileTemplate,
   lookUp,
@@ -294,11 +295,11 @@ describe("compileTemplate", () => {
 });
 
 describe("resolveCompiled", () => {
-  const input: JsonObject = freezeJson({ o: { n: 1 }, l: [{ m: 1 }] });
+  const input: JsonObject = deepFreeze({ o: { n: 1 }, l: [{ m: 1 }] });
   const resolve = (value: JsonValue) => resolveCompiled(compileTemplate(value, roots), scopeOf({ input, result: 4 }));
 
   test("a value without templates is given as it is", () => {
-    const value = freezeJson({ a: [1, { b: "text" }] });
+    const value = deepFreeze({ a: [1, { b: "text" }] });
     expect(resolve(value)).toBe(value);
     const mixed = { kept: value, n: "{{result}}" };
     expect(resolve(mixed)).toEqual({ kept: value, n: 4 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ToolError } from "../../src/core/errors.js";
-import type { ApprovalQuestion } from "../../src/core/record.js";
+import type { ApprovalQuestion } from "../../src/core/question.js";
 import type { QuestionEvent, RunOptions } from "../../src/driver/options.js";
 import { runToEnd, runWorkflow } from "../../src/driver/run.js";
 import type { Policy, PolicyWrite } from "../../src/ports/policy.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ToolError } from "../../src/core/errors.js";
-import type { DoubtAnswer } from "../../src/core/record.js";
+import type { DoubtAnswer } from "../../src/core/question.js";
 import { runToEnd, runWorkflow } from "../../src/driver/run.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { fakeClock } from "../../src/testing/fake-clock.js";

@@ -1,6 +1,7 @@
 import { defineWorkflow } from "../../src/core/define.js";
 import type { Workflow, WorkflowDocument } from "../../src/core/document.js";
-import type { Answer, JournalRecord } from "../../src/core/record.js";
+import type { Answer } from "../../src/core/question.js";
+import type { JournalRecord } from "../../src/core/record.js";
 import type { QuestionEvent, ResultEvent, RunEvent, RunOptions } from "../../src/driver/options.js";
 import { resumeRun, runWorkflow } from "../../src/driver/run.js";
 import type { RunStream } from "../../src/driver/stream.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Question } from "../../src/core/record.js";
+import type { Question } from "../../src/core/question.js";
 import { answerQuestion, cancelRun } from "../../src/driver/answer.js";
 import { listQuestions, type QuestionFilter } from "../../src/driver/list-questions.js";
 import { runToEnd } from "../../src/driver/run.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { WriteEntry } from "../../src/core/state.js";
+import type { WriteEntry } from "../../src/core/write-entry.js";
 import { listWrites } from "../../src/driver/list-writes.js";
 import type { RunStore } from "../../src/ports/run-store.js";
 import { memoryStore } from "../../src/stores/memory.js";

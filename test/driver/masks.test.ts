@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { formatQuestion } from "../../src/core/format-question.js";
 import type { JsonObject } from "../../src/core/json.js";
 import { mask } from "../../src/core/mask.js";
-import type { Question } from "../../src/core/record.js";
+import type { Question } from "../../src/core/question.js";
 import { answerQuestion } from "../../src/driver/answer.js";
 import { auditLog } from "../../src/driver/audit-log.js";
 import { inspectRun } from "../../src/driver/inspect-run.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Answer } from "../../src/core/record.js";
+import type { Answer } from "../../src/core/question.js";
 import { answerQuestion, cancelRun } from "../../src/driver/answer.js";
 import type { DriveOptions, RunOptions } from "../../src/driver/options.js";
 import { runToEnd, runWorkflow } from "../../src/driver/run.js";

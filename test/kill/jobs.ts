@@ -1,4 +1,4 @@
-import type { Question } from "../../src/core/record.js";
+import type { Question } from "../../src/core/question.js";
 import type { RunResult } from "../../src/core/result.js";
 
 /** What a worker is told when it starts. */

@@ -1,6 +1,6 @@
 import type { JournalRecord } from "../../src/core/record.js";
 import type { RunResult } from "../../src/core/result.js";
-import type { WriteEntry } from "../../src/core/state.js";
+import type { WriteEntry } from "../../src/core/write-entry.js";
 import type { LedgerEntry } from "./ledger-client.js";
 import type { Shape } from "./shapes.js";
 

@@ -1,4 +1,4 @@
-import type { Answer, Question } from "../../src/core/record.js";
+import type { Answer, Question } from "../../src/core/question.js";
 import type { NotApplied } from "./jobs.js";
 import type { Ledger } from "./ledger-client.js";
 

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { JournalRecord } from "../../src/core/record.js";
 import type { RunResult } from "../../src/core/result.js";
-import type { WriteEntry } from "../../src/core/state.js";
+import type { WriteEntry } from "../../src/core/write-entry.js";
 import { journalOf, runId, type Trial } from "./drive-sample.js";
 import type { Sample } from "./sample.js";
 import type { World } from "./world.js";

@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../src/core/json.js";
-import type { Answer, Question } from "../../src/core/record.js";
+import type { Answer, Question } from "../../src/core/question.js";
 import type { PolicyDecision, PolicyWrite } from "../../src/ports/policy.js";
 import { behaviourOf, resultOf, type World } from "./world.js";
 

@@ -1,5 +1,7 @@
 import type { JsonValue } from "../../src/core/json.js";
-import type { Call, Clock, Flow, Node, RunState, Step, Timer, UndoEntry } from "../../src/core/state.js";
+import type { Call, Clock, Flow, Node, Step, Timer } from "../../src/core/node.js";
+import type { RunState } from "../../src/core/state.js";
+import type { UndoEntry } from "../../src/core/write-entry.js";
 
 /**
  * A run's state as JSON, without what a fold leaves to be derived anew: what is ready, inputs that nobody was shown
@@ -26,13 +28,23 @@ export function projectionOf(state: RunState, now: number): JsonValue {
   return JSON.parse(JSON.stringify(view));
 }
 
-function timerView({ until, what, node, questionId }: Timer, now: number): string[] {
+function timerView(timer: Timer, now: number): string[] {
+  const { until, what, node } = timer;
   const isVolatile = what !== "deadline" && what !== "question";
-  return isVolatile && until <= now ? [] : [`${until} ${what} ${node.path} ${questionId ?? ""}`];
+  return isVolatile && until <= now
+    ? []
+    : [`${until} ${what} ${node.path} ${"questionId" in timer ? timer.questionId : ""}`];
 }
 
 function clockView(clock: Clock | undefined) {
-  return clock && { path: clock.node.path, used: clock.usedMs, since: clock.since, until: clock.timer?.until };
+  return (
+    clock && {
+      path: clock.node.path,
+      used: clock.usedMs,
+      since: clock.running?.since,
+      until: clock.running?.timer.until,
+    }
+  );
 }
 
 function nodeView(node: Node, now: number): unknown {
@@ -48,7 +60,8 @@ function scopeView(scope: Flow | Step, now: number) {
     residue,
     undo: undo.map(entryView),
     clock: clockView(clock),
-    failing: failing && { ...failing, call: failing.call && callView(failing.call) },
+    failing,
+    undoCall: scope.undoCall && callView(scope.undoCall),
     timer: scope.timer && timerView(scope.timer, now),
   };
 }
@@ -95,18 +108,18 @@ function stepView(step: Step, now: number): unknown {
 const settled = { backoff: "ready", slept: "sleeping" } as const;
 
 function callView(call: Call): unknown {
-  const { path, purpose, tool, index, attempt, question, reply, approval, idempotent, doubt, interrupted } = call;
+  const { path, purpose, action, index, attempt, question, reply, approval, idempotent, doubt, interrupted } = call;
   const phase = call.phase === "backoff" || call.phase === "slept" ? settled[call.phase] : call.phase;
   return {
     path,
     purpose,
-    tool,
+    tool: action.kind === "tool" ? action.tool : undefined,
     index,
     attempt,
     phase,
     inputs: call.intent === undefined && call.purpose !== "undo" ? undefined : call.inputs,
     question: question?.question.id,
-    reply: reply && [reply.question.id, reply.answer, reply.at],
+    reply: reply && [reply.question.id, "answer" in reply ? reply.answer : undefined, reply.at],
     approval: approval && [approval.question.id, approval.answer],
     idempotent,
     doubt: doubt && [doubt, call.doubtFrom],
@@ -117,7 +130,7 @@ function callView(call: Call): unknown {
     report: call.report,
     write: call.write?.path,
     intent: call.intent?.attempt,
-    undoes: call.entry && entryView(call.entry),
+    undoes: call.purpose === "undo" ? entryView(call.entry) : undefined,
     clock: clockView(call.clock),
     questionsAsked: call.questionsAsked,
   };

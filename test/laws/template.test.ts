@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { freezeJson, type JsonValue, setOwn } from "../../src/core/json.js";
+import { deepFreeze } from "../../src/core/freeze.js";
+import { type JsonValue, setOwn } from "../../src/core/json.js";
 import { parseText, pathText } from "../../src/core/parse-template.js";
 import { walk } from "../../src/core/path.js";
 import {
@@ -29,7 +30,7 @@ function escaped(plain: string): string {
 }
 
 function scopeOf(input: JsonValue): TemplateScope {
-  return { input: freezeJson(input), step: () => undefined };
+  return { input: deepFreeze(input), step: () => undefined };
 }
 
 describe("text", () => {
@@ -109,7 +110,7 @@ describe("values", () => {
   test("from a frozen scope are shared, and what is built is frozen", () => {
     const isDeeplyFrozen = (part: unknown): boolean =>
       typeof part !== "object" || part === null || (Object.isFrozen(part) && Object.values(part).every(isDeeplyFrozen));
-    const template = freezeJson({ taken: "{{input}}", kept: [{ a: 1 }], list: ["{{input}}", { n: "n {{input}}" }] });
+    const template = deepFreeze({ taken: "{{input}}", kept: [{ a: 1 }], list: ["{{input}}", { n: "n {{input}}" }] });
     const compiled = compileTemplate(template, ["input"]);
     fc.assert(
       fc.property(json, (value) => {

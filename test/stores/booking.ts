@@ -1,4 +1,4 @@
-import type { Question } from "../../src/core/record.js";
+import type { Question } from "../../src/core/question.js";
 import { systemClock } from "../../src/driver/clock.js";
 import { listQuestions } from "../../src/driver/list-questions.js";
 import type { RunOptions } from "../../src/driver/options.js";

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { Workflow } from "../../src/core/document.js";
-import type { Question } from "../../src/core/record.js";
+import type { Question } from "../../src/core/question.js";
 import { answerQuestion, cancelRun } from "../../src/driver/answer.js";
 import type { ResumeOptions, RunOptions } from "../../src/driver/options.js";
 import { resumeRun, runWorkflow } from "../../src/driver/run.js";

@@ -1,33 +1,35 @@
-import { scopeOf } from "../context.js";
+import { resolveInputs, scopeOf } from "../context.js";
 import { ToolweaveError } from "../errors.js";
 import type { JsonValue } from "../json.js";
+import { newFlow } from "../new-node.js";
+import type { Step } from "../node.js";
 import type { ForEachPlan } from "../plan.js";
 import type { Warning } from "../record.js";
-import { newFlow, type Step } from "../state.js";
 import { resolveCompiled } from "../template.js";
-import { asObject, attemptPath, type Container, childrenOf, planNamed, resultAt } from "./container.js";
+import { attemptPath, type Container, childrenOf, planNamed, resultAt } from "./container.js";
 
 /** One child workflow for each item. Its result is theirs, in the order of the items. */
 export function forEach(plan: ForEachPlan): Container {
   return {
     concurrency: plan.maxConcurrent,
-    letsChildrenFail: plan.ignoreErrors,
+    onChildFailure: plan.ignoreErrors ? "record" : "fail",
     open: (step) => ({
       kind: "opened",
       path: step.path,
       attempt: step.attempt,
       count: resolveItems(step, plan).length,
     }),
-    allowed: (children) => children.count,
     child: (state, step, index) =>
       newFlow(`${attemptPath(step)}[${index}]/`, planNamed(state, plan.workflow), step, index),
-    input(step, flow) {
-      const children = childrenOf(step);
-      children.items ??= resolveItems(step, plan);
-      const scope = { ...scopeOf(step.flow), item: children.items[flow.index] ?? null, index: flow.index };
-      return asObject(resolveCompiled(plan.inputs, scope));
+    flows: {
+      input(step, flow) {
+        const children = childrenOf(step);
+        children.items ??= resolveItems(step, plan);
+        const scope = { ...scopeOf(step.flow), item: children.items[flow.index] ?? null, index: flow.index };
+        return resolveInputs(plan.inputs, scope);
+      },
+      lay: (_step, _flow, checked) => checked,
     },
-    lay: (_step, _flow, checked) => checked,
     close(step) {
       const warnings: Warning[] = [];
       childrenOf(step).outcomes.forEach((outcome, index) => {

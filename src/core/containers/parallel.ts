@@ -1,24 +1,20 @@
 import { ToolweaveError } from "../errors.js";
 import { type JsonValue, setOwn } from "../json.js";
+import { newStep } from "../new-node.js";
 import type { ParallelPlan } from "../plan.js";
-import { newStep } from "../state.js";
-import { asObject, attemptPath, type Container } from "./container.js";
+import { attemptPath, type Container } from "./container.js";
 
 /** Steps side by side, in the workflow of the container. Its result is an object by their ids, without those that were skipped. */
 export function parallel(plan: ParallelPlan): Container {
   return {
     concurrency: plan.steps.length,
-    letsChildrenFail: false,
+    onChildFailure: "fail",
     open: (step) => ({ kind: "opened", path: step.path, attempt: step.attempt, count: plan.steps.length }),
-    allowed: (children) => children.count,
     child(_state, step, index) {
       const inner = plan.steps[index];
       if (inner === undefined) throw new ToolweaveError("INVALID_JOURNAL", `Step ${step.path} has no child ${index}.`);
       return newStep(`${attemptPath(step)}/${inner.id}`, inner, step.flow, step);
     },
-    input: () => asObject(null),
-    lay: (_step, _flow, checked) => checked,
-    close: () => ({}),
     result(step) {
       const result: Record<string, JsonValue> = {};
       for (const { id } of plan.steps) {

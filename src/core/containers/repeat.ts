@@ -1,28 +1,31 @@
 import { evaluateCondition } from "../condition.js";
-import { scopeOf } from "../context.js";
+import { resolveInputs, scopeOf } from "../context.js";
 import { ToolweaveError } from "../errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.js";
+import { newFlow } from "../new-node.js";
+import type { Step } from "../node.js";
 import type { RepeatPlan } from "../plan.js";
 import type { Completed, Turned } from "../record.js";
-import { newFlow, type Step } from "../state.js";
 import { resolveCompiled } from "../template.js";
-import { asObject, attemptPath, type Container, childrenOf, planNamed, resultAt } from "./container.js";
+import { attemptPath, type Container, childrenOf, planNamed, resultAt } from "./container.js";
 
 /** A child workflow again and again, handing a state on. Its result is `{ state, iterations, result }` of the last turn. */
 export function repeat(plan: RepeatPlan): Container {
   return {
     concurrency: 1,
-    letsChildrenFail: false,
+    onChildFailure: "fail",
+    allowed: 1,
     open: (step) => ({ kind: "opened", path: step.path, attempt: step.attempt, count: plan.maxIterations }),
-    allowed: () => 1,
     child: (state, step, index) =>
       newFlow(`${attemptPath(step)}[${index}]/`, planNamed(state, plan.workflow), step, index),
-    input: (step, flow) => ({
-      ...asObject(resolveCompiled(plan.inputs, scopeOf(step.flow))),
-      ...turnState(step, plan, flow.index),
-    }),
-    // A schema that leaves out what it does not name keeps neither from the turn.
-    lay: (step, flow, checked) => ({ ...turnState(step, plan, flow.index), ...checked }),
+    flows: {
+      input: (step, flow) => ({
+        ...resolveInputs(plan.inputs, scopeOf(step.flow)),
+        ...turnState(step, plan, flow.index),
+      }),
+      // A schema that leaves out what it does not name keeps neither from the turn.
+      lay: (step, flow, checked) => ({ ...turnState(step, plan, flow.index), ...checked }),
+    },
     close(step): Turned | Pick<Completed, "warnings"> {
       const { started } = childrenOf(step);
       const result = resultAt(step, started - 1);

@@ -1,8 +1,10 @@
 import { contextOf } from "../context.js";
 import { callMetadata, dispatchError, entriesOf, handlerInput, resultOfFlow, sixKeys } from "../dispatch.js";
 import { ToolweaveError } from "../errors.js";
+import { newCall, newFlow } from "../new-node.js";
+import type { ChildOutcome, Step } from "../node.js";
 import type { DispatchPlan } from "../plan.js";
-import { type ChildOutcome, newCall, newFlow, type RunState, type Step } from "../state.js";
+import type { RunState } from "../state.js";
 import type { NormalizedCall } from "../tool-call.js";
 import { attemptPath, type Container, childrenOf, planNamed } from "./container.js";
 
@@ -12,8 +14,7 @@ export function toolDispatch(plan: DispatchPlan): Container {
   const input = (step: Step, index: number) => handlerInput(plan, callAt(step, index), contextOf(step.flow));
   return {
     concurrency: plan.maxConcurrent,
-    letsChildrenFail: plan.ignoreErrors,
-    awaitsChildren: true,
+    onChildFailure: plan.ignoreErrors ? "record" : "await",
     open(step) {
       const { sourceKey: key } = plan;
       const context = contextOf(step.flow);
@@ -24,22 +25,25 @@ export function toolDispatch(plan: DispatchPlan): Container {
         key === undefined ? "The dispatch has no source_key" : `The context has no key ${JSON.stringify(key)}`;
       throw new ToolweaveError("UNRESOLVED_REFERENCE", `${why}: it is where the calls stand.`);
     },
-    allowed: (children) => children.count,
     child(state, step, index) {
       const path = `${attemptPath(step)}[${index}]`;
-      const handler = plan.handlers.get(callAt(step, index).name);
-      if (handler?.kind === "flow") return newFlow(`${path}/`, planNamed(state, handler.workflow), step, index);
-      return newCall(path, "step", step, step.plan.id, handler?.tool, { index });
+      const { name } = callAt(step, index);
+      const handler = plan.handlers.get(name);
+      if (handler === undefined)
+        throw new ToolweaveError("INVALID_JOURNAL", `Step ${step.path} has no handler ${name}.`);
+      if (handler.kind === "flow") return newFlow(`${path}/`, planNamed(state, handler.workflow), step, index);
+      const { kind, tool } = handler;
+      return newCall(path, "step", step, { kind, tool, inputs: () => input(step, index) }, index);
     },
-    input: (step, flow) => input(step, flow.index),
-    callInput: input,
-    lay: (step, flow, checked) => ({ ...checked, ...callMetadata(callAt(step, flow.index)) }),
-    childResult: (flow, value, failed) => resultOfFlow(flow, failed ? undefined : value),
+    flows: {
+      input: (step, flow) => input(step, flow.index),
+      lay: (step, flow, checked) => ({ ...checked, ...callMetadata(callAt(step, flow.index)) }),
+      result: (flow, value, failed) => resultOfFlow(flow, failed ? undefined : value),
+    },
     failure(step) {
       const error = dispatchError(entries(step), childrenOf(step).outcomes);
       return { ...error.toJSON(), stepId: step.plan.id, path: step.path };
     },
-    close: () => ({}),
     result(step, state) {
       const { calls, outcomes } = childrenOf(step);
       const told = outcomes.map((outcome, index) => withUndoErrors(outcome, `${attemptPath(step)}[${index}]/`, state));

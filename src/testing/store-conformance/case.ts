@@ -1,5 +1,5 @@
+import { deepFreeze } from "../../core/freeze.js";
 import type { JsonValue } from "../../core/json.js";
-import { freezeJson } from "../../core/json.js";
 import type { JournalRecord } from "../../core/record.js";
 import type { RunFilter, RunHead, RunLease, RunStore } from "../../ports/run-store.js";
 import { fail } from "./expect.js";
@@ -79,7 +79,7 @@ export function recordOf(data: JsonValue): JournalRecord {
   return Object.freeze({
     kind: "entered",
     path: "conformance/",
-    input: freezeJson({ data }),
+    input: deepFreeze({ data }),
     at: 1_935_482_400_000,
   } satisfies JournalRecord);
 }

@@ -1,5 +1,5 @@
 import { pointerTo } from "./path.js";
-import type { CompensationPlan, HandlerPlan, StepPlan } from "./plan.js";
+import type { CompensationPlan, HandlerPlan, StepPlan, WorkflowPlan } from "./plan.js";
 import type { CompiledTemplate } from "./template.js";
 
 /** One place of a document that names a tool or a workflow. */
@@ -31,9 +31,15 @@ export function* stepSites(steps: readonly StepPlan[], pointer = "/steps", maySk
   }
 }
 
+/** The names of the workflows that a workflow's own steps call. */
+export function calledWorkflows({ steps }: WorkflowPlan): Set<string> {
+  const calls = [...stepSites(steps)].flatMap(({ step }) => ownCalls(step));
+  return new Set(calls.filter(({ kind }) => kind === "workflow").map(({ name }) => name));
+}
+
 /** What a step calls itself, then what stands in for it or undoes it. */
 export function callSites({ step, pointer }: StepSite): CallSite[] {
-  const sites = actionSites(step, pointer);
+  const sites = ownCalls(step, pointer);
   if (step.compensate !== undefined) sites.push(undoSite(step.compensate, `${pointer}/compensate`));
   if (step.fallback !== undefined) {
     const place = `${pointer}/fallback`;
@@ -43,7 +49,8 @@ export function callSites({ step, pointer }: StepSite): CallSite[] {
   return sites;
 }
 
-function actionSites({ action }: StepPlan, pointer: string): CallSite[] {
+/** What a step calls itself; the steps of a `parallel` stand for themselves. */
+export function ownCalls({ action }: StepPlan, pointer = ""): CallSite[] {
   switch (action.kind) {
     case "tool":
       return [site("tool", action.tool, pointer, action.inputs)];

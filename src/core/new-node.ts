@@ -1,0 +1,104 @@
+import type { JsonObject } from "./json.js";
+import type { CallAction, Flow, Scope, Step, StepCall, UndoCall } from "./node.js";
+import type { CompensationPlan, StepPlan, WorkflowPlan } from "./plan.js";
+import type { UndoEntry } from "./write-entry.js";
+
+export function newFlow(path: string, plan: WorkflowPlan, owner: Step | undefined, index: number): Flow {
+  return {
+    kind: "flow",
+    path,
+    plan,
+    owner,
+    index,
+    input: undefined,
+    results: new Map(),
+    cursor: 0,
+    current: undefined,
+    undo: [],
+    undoCall: undefined,
+    failing: undefined,
+    residue: false,
+    clock: undefined,
+    dead: false,
+    stopped: false,
+    queued: false,
+    timer: undefined,
+  };
+}
+
+export function newStep(path: string, plan: StepPlan, flow: Flow, owner: Flow | Step): Step {
+  return {
+    kind: "step",
+    path,
+    plan,
+    flow,
+    owner,
+    attempt: 1,
+    inputs: undefined,
+    phase: "new",
+    timedOut: false,
+    failure: undefined,
+    call: undefined,
+    fallback: undefined,
+    children: undefined,
+    undo: [],
+    undoCall: undefined,
+    failing: undefined,
+    residue: false,
+    clock: undefined,
+    dead: false,
+    stopped: false,
+    queued: false,
+    timer: undefined,
+  };
+}
+
+export function newCall(
+  path: string,
+  purpose: StepCall["purpose"],
+  owner: Step,
+  action: CallAction,
+  index = 0,
+): StepCall {
+  return { ...newCallBase(path, owner.plan.id, action, index), purpose, owner };
+}
+
+/** The undo of what an entry tells of, with the inputs that were kept for it. */
+export function newUndo(owner: Scope, entry: UndoEntry, plan: CompensationPlan, inputs: JsonObject): UndoCall {
+  const action: CallAction = { kind: "tool", tool: plan.tool, inputs: () => inputs };
+  const call = newCallBase(`${entry.path}~undo`, entry.stepId, action, 0);
+  return { ...call, purpose: "undo", owner, plan, entry, inputs };
+}
+
+function newCallBase(path: string, stepId: string, action: CallAction, index: number) {
+  return {
+    kind: "call",
+    path,
+    stepId,
+    action,
+    index,
+    attempt: 1,
+    phase: "ready",
+    inputs: undefined,
+    question: undefined,
+    reply: undefined,
+    approval: undefined,
+    idempotent: false,
+    doubt: undefined,
+    doubtFrom: 0,
+    vouched: false,
+    interrupted: false,
+    aborted: false,
+    timedOut: false,
+    report: undefined,
+    write: undefined,
+    intent: undefined,
+    clock: undefined,
+    questionsAsked: 0,
+    announced: false,
+    dead: false,
+    stopped: false,
+    queued: false,
+    timer: undefined,
+  } as const;
+}

@@ -1,0 +1,35 @@
+import type { Node } from "./node.js";
+
+/** First in, first out, without moving what waits. */
+export class Queue<T> {
+  private items: T[] = [];
+  private head = 0;
+
+  get size(): number {
+    return this.items.length - this.head;
+  }
+
+  push(item: T): void {
+    this.items.push(item);
+  }
+
+  shift(): T | undefined {
+    if (this.head === this.items.length) return undefined;
+    const item = this.items[this.head++];
+    if (this.head === this.items.length) {
+      this.items.length = 0;
+      this.head = 0;
+    } else if (this.head >= 1_024) {
+      this.items = this.items.slice(this.head);
+      this.head = 0;
+    }
+    return item;
+  }
+}
+
+/** Puts a node among those that `next` looks at. */
+export function queue({ ready }: { readonly ready: Queue<Node> }, node: Node): void {
+  if (node.queued || node.dead) return;
+  node.queued = true;
+  ready.push(node);
+}
