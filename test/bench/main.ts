@@ -18,6 +18,9 @@ const { values: given } = parseArgs({
 const unknown = given.only.find((name) => !rows.some((row) => row.name === name));
 if (unknown !== undefined) throw new Error(`No row is named ${unknown}: ${rows.map(({ name }) => name).join(", ")}.`);
 const wanted = rows.filter(({ name }) => given.only.length === 0 || given.only.includes(name));
+if ((given.chart || given.write) && (given.quick || given.only.length > 0)) {
+  throw new Error("What is written holds every row, measured in full: leave --quick and --only out.");
+}
 
 prepare();
 console.log(`${machine()}\n`);

@@ -77,7 +77,7 @@ function costOf({ file, measure, argument }: Side, settings: Settings): Promise<
     ...(settings.isQuick && { TOOLWEAVE_BENCH_QUICK: "1" }),
     ...(settings.postgres !== undefined && { TOOLWEAVE_BENCH_POSTGRES: settings.postgres }),
   };
-  const timeout = Math.ceil(Math.min(left, 120_000));
+  const timeout = Math.ceil(Math.min(left, 300_000));
   return new Promise((resolve) => {
     execFile(
       process.execPath,

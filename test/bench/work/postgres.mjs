@@ -5,7 +5,7 @@ import { chain, drive, recordText } from "./chain.mjs";
 import { count, microseconds, wall } from "./timing.mjs";
 
 const connectionString = process.env.TOOLWEAVE_BENCH_POSTGRES;
-const steps = count(100, 500);
+const steps = count(100, 200);
 
 async function inDatabase(connections, work) {
   const pool = new pg.Pool({ connectionString, max: connections });

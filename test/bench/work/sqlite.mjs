@@ -7,7 +7,7 @@ import { sqliteStore } from "../dist/sqlite.js";
 import { chain, drive, recordText } from "./chain.mjs";
 import { count, microseconds, wall } from "./timing.mjs";
 
-const steps = count(100, 500);
+const steps = count(100, 200);
 
 async function inDatabase(work) {
   const folder = mkdtempSync(join(tmpdir(), "toolweave-bench-"));
