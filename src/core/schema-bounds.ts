@@ -75,22 +75,30 @@ const maxAddressLength = 32 * 1024 * 1024;
 
 /** Bounds the work of listing the addresses of a schema, which the library does by walking it as this does. */
 export function boundAddresses(root: Part): void {
-  const waiting: Addressed[] = [{ value: root, length: 0, ids: 0 }];
+  const waiting: Addressed[] = [{ value: root, pointer: "", ids: 0 }];
   let total = 0;
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const { value, length } = next;
+    const { value, pointer } = next;
     if (typeof value !== "object" || value === null || Array.isArray(value)) continue;
     // The library also reads the `id` of draft 4.
     const ids = next.ids + (Reflect.get(value, "$id") || Reflect.get(value, "id") ? 1 : 0);
-    if (ids > maxNestedIds) throw invalidSchema("", `The schema has "$id" at more than ${maxNestedIds} levels.`);
-    total += length;
+    if (ids > maxNestedIds) throw invalidSchema(pointer, `The schema has "$id" at more than ${maxNestedIds} levels.`);
+    total += pointer.length;
     if (total > maxAddressLength) {
       throw invalidSchema("", "The schema's keys are too long for what is nested below them: shorten them.");
     }
     for (const [keyword, holder] of Object.entries(value)) {
-      const within = { length: length + keyword.length + 1, ids };
-      for (const [name, schema] of addressedBy(keyword, holder)) {
-        waiting.push({ ...within, value: schema, length: within.length + name.length });
+      const place = pointer + pointerTo([keyword]);
+      if (keyword in ignoredKeyword) continue;
+      if (Array.isArray(holder) ? !(keyword in schemaArrayKeyword) : !(keyword in schemaMapKeyword)) {
+        waiting.push({ value: holder, pointer: place, ids });
+      } else if (typeof holder === "string") {
+        // The library takes each of its characters for a schema.
+        throw invalidSchema(place, `${JSON.stringify(keyword)} must be an object of schemas.`);
+      } else {
+        for (const [name, schema] of Object.entries(Object(holder))) {
+          waiting.push({ value: schema, pointer: place + pointerTo([name]), ids });
+        }
       }
     }
   }
@@ -98,15 +106,9 @@ export function boundAddresses(root: Part): void {
 
 interface Addressed {
   readonly value: unknown;
-  readonly length: number;
+  readonly pointer: string;
   /** How many of the schemas above have an `$id`. */
   readonly ids: number;
-}
-
-function addressedBy(keyword: string, holder: unknown): readonly (readonly [name: string, schema: unknown])[] {
-  if (keyword in ignoredKeyword) return [];
-  const isHolder = Array.isArray(holder) ? keyword in schemaArrayKeyword : keyword in schemaMapKeyword;
-  return isHolder ? Object.entries(Object(holder)) : [["", holder]];
 }
 
 /** Schemas that stand one below the other and are held against the same value, by `allOf`, `$ref` and the like. */

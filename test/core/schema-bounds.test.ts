@@ -44,13 +44,13 @@ describe("a schema is refused that", () => {
     [
       "has addresses within addresses",
       nested(5, (not, level) => ({ $id: `s${level}`, not })),
-      "",
+      "/not/not/not/not",
       "at more than 4 levels",
     ],
     [
       "has addresses of an old draft",
       nested(30, (not, level) => ({ id: `s${level}`, not })),
-      "",
+      "/not/not/not/not",
       "at more than 4 levels",
     ],
     [

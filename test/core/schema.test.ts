@@ -137,6 +137,7 @@ describe("a JSON Schema", () => {
       "/properties/a/required",
       "a list of property names",
     ],
+    ["properties that are text", { properties: "a".repeat(9) }, "/properties", "must be an object of schemas"],
     ["properties that are a list", { properties: [] }, "/properties", "must be an object of schemas"],
     ["a property that is no schema", { properties: { a: "string" } }, "/properties", "must be an object of schemas"],
     ["items that are text", { items: "string" }, "/items", "must be a schema"],
