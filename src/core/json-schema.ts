@@ -1,7 +1,16 @@
+import type { Schema as LooseSchema } from "@cfworker/json-schema";
+import { ToolweaveError } from "./errors.js";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, setOwn } from "./json.js";
 
 /** A JSON Schema of draft 2020-12. */
 export type JsonSchema = boolean | JsonObject;
+
+/** A schema within one that is prepared. */
+export type Part = LooseSchema | boolean;
+
+export function invalidSchema(pointer: string, message: string): ToolweaveError {
+  return new ToolweaveError("INVALID_SCHEMA", message, { pointer });
+}
 
 export function isJsonSchema(value: unknown): value is JsonSchema {
   return typeof value === "boolean" || (typeof value === "object" && value !== null && !Array.isArray(value));
@@ -32,6 +41,19 @@ const holders: ReadonlyMap<string, readonly Way[]> = new Map<string, readonly Wa
   ["definitions", ["map"]],
   ["items", ["schema", "list"]],
   ["dependencies", ["map", "names"]],
+]);
+
+/** Keywords whose schemas are held against the very value that their own schema is held against. */
+export const inPlaceKeywords: ReadonlySet<string> = new Set([
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "not",
+  "if",
+  "then",
+  "else",
+  "dependentSchemas",
+  "dependencies",
 ]);
 
 /** A schema within another: under a keyword, and there by name or index where the keyword holds several. */
@@ -83,7 +105,6 @@ const shapes: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ["multipleOf", [(value) => typeof value === "number" && value > 0, "a number above 0"]],
   ["uniqueItems", flag],
   ["writeOnly", flag],
-  ["$recursiveAnchor", flag],
   ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"].map((keyword) => [keyword, number] as const),
   ...[
     "minLength",
@@ -95,9 +116,7 @@ const shapes: ReadonlyMap<string, Shape> = new Map<string, Shape>([
     "minProperties",
     "maxProperties",
   ].map((keyword) => [keyword, count] as const),
-  ...["pattern", "format", "$ref", "$recursiveRef", "$id", "$anchor", "title", "description"].map(
-    (keyword) => [keyword, text] as const,
-  ),
+  ...["pattern", "format", "$ref", "$id", "$anchor", "title", "description"].map((keyword) => [keyword, text] as const),
 ]);
 
 function isType(value: JsonValue): boolean {
@@ -110,7 +129,7 @@ function isNames(value: JsonValue | undefined): boolean {
 
 /** What is wrong with the value of a keyword, whose own schemas are not looked into; or nothing. */
 export function keywordFault(keyword: string, value: JsonValue): string | undefined {
-  if (keyword === "$dynamicRef") return `is not supported; use "$ref"`;
+  if (keyword === "$dynamicRef" || keyword === "$recursiveRef") return `is not supported; use "$ref"`;
   const shape = shapes.get(keyword);
   if (shape !== undefined) return shape[0](value) ? undefined : `must be ${shape[1]}`;
   const ways = holders.get(keyword);
@@ -138,6 +157,7 @@ export function bareSchema(schema: JsonSchema): JsonSchema {
   }
   return Object.freeze(bare);
 }
+
 function bareHolder(value: JsonValue, ways: readonly Way[]): JsonValue {
   const bare = (entry: JsonValue) => (isJsonSchema(entry) ? bareSchema(entry) : entry);
   if (isJsonArray(value)) return Object.freeze(value.map(bare));

@@ -1,10 +1,13 @@
-import { dereference, format, type Schema as LooseSchema, type OutputUnit, validate } from "@cfworker/json-schema";
-import { errorText, ToolweaveError } from "./errors.js";
+import { dereference, type OutputUnit, validate } from "@cfworker/json-schema";
+import { errorText } from "./errors.js";
 import { property } from "./foreign.js";
 import { copyJson, defaultJsonLimits, type JsonValue, normalizeJson } from "./json.js";
-import { isJsonSchema, type JsonSchema, keywordFault, subschemas } from "./json-schema.js";
+import { invalidSchema, isJsonSchema, type JsonSchema, keywordFault, type Part, subschemas } from "./json-schema.js";
 import { pointerTo } from "./path.js";
-import { boundPattern } from "./pattern.js";
+import { boundAddresses, boundApplications, boundKeywords } from "./schema-bounds.js";
+import { Meter, TooMuchWork } from "./schema-meter.js";
+
+export type { Part } from "./json-schema.js";
 
 /** What of a value does not fit. */
 export interface Issue {
@@ -26,17 +29,19 @@ export interface JsonValidator {
   referenced(part: Part): Part | undefined;
 }
 
-/** A schema within `root`. */
-export type Part = LooseSchema | boolean;
-
 type Lookup = Readonly<Record<string, Part>>;
 
 /**
  * Prepares a JSON Schema of draft 2020-12. Nothing is fetched, and no `default` is filled in. `format` asks for
  * `checkedFormats`, and is a note otherwise.
  *
+ * A check takes a bounded amount of work: about `maxWork`, and more for each value within the value. Beyond it the value
+ * has an issue, as has a list of more than 2,000 items under `uniqueItems`.
+ *
  * @throws ToolweaveError `INVALID_SCHEMA`, with the pointer of the first fault: a keyword whose value is none, a `$ref`
- *   that leads nowhere, `$dynamicRef`, or a regular expression whose work may grow without bound (see `boundPattern`).
+ *   that leads nowhere or back to its own schema, `$dynamicRef`, `$recursiveRef`, a regular expression whose work may grow
+ *   without bound (see `boundPattern`), or more schemas for one value than can be held against it (see
+ *   `boundApplications`).
  */
 export function compileJsonSchema(given: unknown): JsonValidator {
   const isKept = typeof given === "object" && given !== null && Object.isFrozen(given);
@@ -55,8 +60,8 @@ function compile(schema: JsonSchema): JsonValidator {
   // A mutable copy, since the library writes the addresses of references into it.
   const root: Part = typeof schema === "boolean" ? schema : copyJson(schema);
   const lookup = addresses(root);
-  prepare(root, lookup);
-  const checkPart = (part: Part, value: JsonValue) => issuesOf(part, value, lookup);
+  const meter = prepare(root, lookup);
+  const checkPart = (part: Part, value: JsonValue) => issuesOf(part, value, lookup, meter);
   return {
     schema,
     root,
@@ -71,16 +76,17 @@ function readSchema(given: unknown): JsonSchema {
     const schema = normalizeJson(given, defaultJsonLimits);
     if (isJsonSchema(schema)) return schema;
   } catch (error) {
-    throw fault(String(property(error, "pointer")), errorText(error));
+    throw invalidSchema(String(property(error, "pointer")), errorText(error));
   }
-  throw fault("", "A schema must be an object or a boolean.");
+  throw invalidSchema("", "A schema must be an object or a boolean.");
 }
 
 function addresses(root: Part): Lookup {
+  boundAddresses(root);
   try {
     return dereference(root);
   } catch (error) {
-    throw fault("", `The schema's $id, $anchor or $ref can't be read: ${errorText(error)}`);
+    throw invalidSchema("", `The schema's $id, $anchor or $ref can't be read: ${errorText(error)}`);
   }
 }
 
@@ -89,17 +95,18 @@ function target(part: Part, lookup: Lookup): Part | undefined {
   return lookup[part.__absolute_ref__ ?? part.$ref];
 }
 
-/** Checks every schema that can be reached, and makes the checks of some keywords bounded. */
-function prepare(root: Part, lookup: Lookup): void {
-  const reached = new Set<Part>();
+/** Checks every schema that can be reached, and bounds the work of checking by it. */
+function prepare(root: Part, lookup: Lookup): Meter {
+  const reached = new Map<Exclude<Part, boolean>, string>();
   const waiting: { part: Part; pointer: string }[] = [{ part: root, pointer: "" }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { part, pointer } = next;
     if (typeof part === "boolean" || reached.has(part)) continue;
-    reached.add(part);
+    reached.set(part, pointer);
     for (const [keyword, value] of Object.entries<JsonValue>(part)) {
       const reason = keywordFault(keyword, value);
-      if (reason !== undefined) throw fault(pointer + pointerTo([keyword]), `${JSON.stringify(keyword)} ${reason}.`);
+      if (reason !== undefined)
+        throw invalidSchema(pointer + pointerTo([keyword]), `${JSON.stringify(keyword)} ${reason}.`);
     }
     for (const { keyword, name, schema } of subschemas(part)) {
       const path = name === undefined ? [keyword] : [keyword, name];
@@ -107,78 +114,40 @@ function prepare(root: Part, lookup: Lookup): void {
     }
     if (part.$ref !== undefined) {
       const referenced = target(part, lookup);
-      if (referenced === undefined) throw fault(`${pointer}/$ref`, `"$ref" leads nowhere: ${clip(part.$ref)}.`);
+      if (referenced === undefined) throw invalidSchema(`${pointer}/$ref`, `"$ref" leads nowhere: ${clip(part.$ref)}.`);
       waiting.push({ part: referenced, pointer: `${pointer}/$ref` });
     }
-    bound(part, pointer);
+    boundKeywords(part, pointer);
   }
-}
-
-/** The formats that a value is checked for, each in linear time. `url` and `regex` are not among them. */
-const checkedFormats: ReadonlySet<string> = new Set([
-  "date",
-  "time",
-  "date-time",
-  "duration",
-  "email",
-  "hostname",
-  "ipv4",
-  "ipv6",
-  "uri",
-  "uri-reference",
-  "uri-template",
-  "uuid",
-  "json-pointer",
-  "relative-json-pointer",
-]);
-
-/** Each item is compared with each other. */
-const maxUniqueItems = 2_000;
-
-function bound(part: LooseSchema, pointer: string): void {
-  // The library looks a format up among its own, inherited names included.
-  if (part.format !== undefined && part.format in format && !checkedFormats.has(part.format)) delete part.format;
-  for (const pattern of Object.keys(part.patternProperties ?? {})) {
-    const { maxLength, refused } = boundPattern(pattern);
-    const reason = refused ?? (maxLength === undefined ? undefined : "takes more than linear work: begin it with ^");
-    if (reason !== undefined)
-      throw fault(pointer + pointerTo(["patternProperties", pattern]), `The pattern ${reason}.`);
-  }
-  if (part.pattern !== undefined) {
-    const { maxLength, refused } = boundPattern(part.pattern);
-    if (refused !== undefined) throw fault(`${pointer}/pattern`, `The pattern ${refused}.`);
-    if (maxLength !== undefined) {
-      guard(part, { maxLength }, { pattern: part.pattern });
-      delete part.pattern;
-    }
-  }
-  if (part.uniqueItems === true) {
-    guard(part, { maxItems: maxUniqueItems }, { uniqueItems: true });
-    delete part.uniqueItems;
-  }
-}
-
-/** Asks for both, and looks at the second only where the first holds. */
-function guard(part: LooseSchema, first: LooseSchema, second: LooseSchema): void {
-  part.allOf = [...(part.allOf ?? []), first, { if: { not: first }, else: second }];
+  boundApplications(reached, (part) => target(part, lookup));
+  return new Meter(reached.keys());
 }
 
 const maxIssues = 100;
 
-function issuesOf(part: Part, value: JsonValue, lookup: Lookup): readonly Issue[] {
+function issuesOf(part: Part, value: JsonValue, lookup: Lookup, meter: Meter): readonly Issue[] {
+  const run = (stopsEarly: boolean) => meter.run(value, () => validate(value, part, "2020-12", lookup, stopsEarly));
+  let first: OutputUnit[];
   try {
-    const { valid, errors } = validate(value, part, "2020-12", lookup, false);
-    return valid ? [] : readErrors(errors);
+    const { valid, errors } = run(true);
+    if (valid) return [];
+    first = errors;
+  } catch (error) {
+    // Besides too much work: values too deep within schemas, or a key that is no well-formed text.
+    const reason = error instanceof TooMuchWork ? ": that takes too much work" : "";
+    return [{ pointer: "", message: `The value can't be checked against the schema${reason}.` }];
+  }
+  try {
+    return readErrors(run(false).errors);
   } catch {
-    // So many faults, a schema that refers to itself at the same value, or a key that is no well-formed text.
-    return [{ pointer: "", message: "The value can't be checked against the schema." }];
+    // To find every fault can be too much where the first one is not.
+    return readErrors(first);
   }
 }
 
 /** Keywords that only say that a schema within them has faults, which follow. */
 const wrappers: ReadonlySet<string> = new Set([
   "$ref",
-  "$recursiveRef",
   "allOf",
   "if",
   "properties",
@@ -220,8 +189,4 @@ const maxTextLength = 300;
 
 function clip(text: string): string {
   return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength)}…`;
-}
-
-function fault(pointer: string, message: string): ToolweaveError {
-  return new ToolweaveError("INVALID_SCHEMA", message, { pointer });
 }

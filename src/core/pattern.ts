@@ -17,6 +17,7 @@ export interface PatternBound {
 
 const maxSteps = 10_000_000;
 const maxPatternLength = 4_096;
+const maxGroupDepth = 50;
 /** More optional parts than this multiply to are refused. */
 const maxWays = 1_000;
 /** A part with more lengths than this counts as one of any length. */
@@ -81,6 +82,8 @@ const character = /./suy;
 /** Reads a pattern that the engine itself has accepted. */
 class Parser {
   private position = 0;
+  private depth = 0;
+  private isDeep = false;
   private isSeveral = false;
   private isStrange = false;
 
@@ -88,6 +91,7 @@ class Parser {
 
   /** Why the work of what was read can't be bounded. */
   get refusal(): string | undefined {
+    if (this.isDeep) return `has groups at more than ${maxGroupDepth} levels`;
     if (this.isStrange) return "refers back to a group, or has a group of an unknown kind";
     return this.isSeveral ? "repeats a group that may match one text in several ways" : undefined;
   }
@@ -171,7 +175,15 @@ class Parser {
   private group(): Part {
     const start = this.run(groupStart);
     this.isStrange = this.sees("?") || this.isStrange;
+    if (this.depth === maxGroupDepth) {
+      // What is within makes no more difference.
+      this.isDeep = true;
+      this.position = this.pattern.length;
+      return nothing;
+    }
+    this.depth++;
     const part = this.alternatives();
+    this.depth--;
     this.take(")");
     return /[=!]$/.test(start) ? { ...nothing, aside: workOf(part) } : part;
   }
@@ -275,13 +287,12 @@ function mayHold(parts: readonly Part[], character: string): boolean {
 /** Whether the first characters of the sequences tell them apart. */
 function beginApart(sequences: readonly (readonly Part[])[]): boolean {
   const firsts = sequences.map(([first = nothing]) => first);
-  return firsts.every((first, index) => firsts.slice(index + 1).every((other) => areApart(first, other)));
-}
-
-function areApart(left: Part, right: Part): boolean {
-  if (!isOneCharacter(left) || !isOneCharacter(right)) return false;
-  if (left.literal !== undefined) return !mayHold([right], left.literal);
-  return right.literal !== undefined && !mayHold([left], right.literal);
+  if (!firsts.every(isOneCharacter)) return false;
+  const literals = new Set(firsts.flatMap(({ literal }) => literal ?? []));
+  const classes = firsts.filter(({ literal }) => literal === undefined);
+  // Two classes may have a character in common.
+  if (classes.length > 1 || literals.size + classes.length < firsts.length) return false;
+  return ![...literals].some((literal) => mayHold(classes, literal));
 }
 
 function isOneCharacter({ min, max, atoms }: Part): boolean {

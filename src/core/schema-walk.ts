@@ -11,7 +11,7 @@ export function conjuncts(validator: JsonValidator, parts: readonly Part[]): Loo
     all.add(part);
     const referenced = validator.referenced(part);
     if (referenced !== undefined) waiting.push(referenced);
-    waiting.push(...(part.allOf ?? []));
+    for (const each of part.allOf ?? []) waiting.push(each);
   }
   return [...all];
 }
@@ -31,13 +31,31 @@ export function propertyRule(schemas: readonly LooseSchema[], key: string): Prop
     const named = ownPart(schema.properties, key);
     const before = parts.length;
     if (named !== undefined) parts.push(named);
-    for (const [pattern, matched] of Object.entries(schema.patternProperties ?? {})) {
-      if (new RegExp(pattern, "u").test(key)) parts.push(matched);
-    }
+    for (const { pattern, part } of indexOf(schema).patterns) if (pattern.test(key)) parts.push(part);
     if (parts.length === before) parts.push(schema.additionalProperties ?? true);
   }
-  const isRequired = schemas.some((schema) => schema.required?.includes(key));
+  const isRequired = schemas.some((schema) => indexOf(schema).required.has(key));
   return { parts, isRefused: parts.includes(false), isRequired };
+}
+
+/** What is asked of a schema for each property anew. */
+interface Index {
+  readonly required: ReadonlySet<string>;
+  readonly patterns: readonly { readonly pattern: RegExp; readonly part: Part }[];
+}
+
+const indexes = new WeakMap<LooseSchema, Index>();
+
+function indexOf(schema: LooseSchema): Index {
+  const known = indexes.get(schema);
+  if (known !== undefined) return known;
+  const patterns = Object.entries<Part>(schema.patternProperties ?? {});
+  const index: Index = {
+    required: new Set(schema.required),
+    patterns: patterns.map(([pattern, part]) => ({ pattern: new RegExp(pattern, "u"), part })),
+  };
+  indexes.set(schema, index);
+  return index;
 }
 
 /** How an input schema stands to a path. */

@@ -1,6 +1,7 @@
 import { type CompiledTemplate, compileTemplate, type TemplateNode } from "./compile-template.js";
-import { DefinitionError, ToolweaveError } from "./errors.js";
-import { copyJson, isJsonArray, type JsonValue, setOwn } from "./json.js";
+import { DefinitionError, type ErrorCode, ToolweaveError } from "./errors.js";
+import { copyJson, deepestNesting, defaultJsonLimits, isJsonArray, type JsonValue, setOwn } from "./json.js";
+import { sizeOf } from "./json-size.js";
 import { clip, pathText, type Reference, type Root } from "./parse-template.js";
 import { step, walk } from "./path.js";
 
@@ -24,11 +25,12 @@ export interface TemplateScope {
   readonly result?: JsonValue;
 }
 
-/** A template that led nowhere. */
+/** A template that led nowhere, or whose value is too large for where it stands. */
 export interface Missing {
+  readonly code: ErrorCode;
   /** A JSON Pointer to the string that holds it. */
   readonly pointer: string;
-  /** Names the template, how far it led, and the keys that are there; never a value. */
+  /** Names the template and, of one that led nowhere, how far it led and the keys that are there; never a value. */
   readonly message: string;
 }
 
@@ -37,10 +39,11 @@ export interface Missing {
  * very value; what is built is frozen.
  *
  * @throws ToolweaveError `UNRESOLVED_REFERENCE`, with the pointer, for the first template that leads nowhere and does
- *   not allow for it.
+ *   not allow for it. `RESULT_TOO_LARGE`, with the pointer, where what is built is longer than `maxBuiltLength` as JSON,
+ *   or nested deeper than `deepestNesting`: values that are built of each other, turn by turn, can double each time.
  */
 export function resolveCompiled(compiled: CompiledTemplate, scope: TemplateScope): JsonValue {
-  return resolve(compiled.node, scope, strict) ?? null;
+  return build(compiled, scope, strict);
 }
 
 /** As `resolveCompiled`, but a template that leads nowhere is reported, and then read as though it had a `?`. */
@@ -49,8 +52,8 @@ export function resolveLeniently(
   scope: TemplateScope,
 ): { value: JsonValue; missing: readonly Missing[] } {
   const missing: Missing[] = [];
-  const value = resolve(compiled.node, scope, { ...strict, report: (each) => void missing.push(each) });
-  return { value: value ?? null, missing };
+  const value = build(compiled, scope, { ...strict, report: (each) => void missing.push(each) });
+  return { value, missing };
 }
 
 /** What the reference leads to; `undefined` where it leads nowhere. `?` and `??` play no part. */
@@ -64,8 +67,13 @@ function originOf(reference: Reference, scope: TemplateScope): JsonValue | undef
   return reference.root === "steps" ? scope.step(reference.stepId)?.[reference.field] : scope[reference.root];
 }
 
-/** What is done with a value that is taken, one that is built, and a template that leads nowhere. */
+/** The JSON text of what templates build, in UTF-16 units. What a host's limits say is asked of the whole, once it is sent. */
+const maxBuiltLength = 4 * defaultJsonLimits.maxBytes;
+
+/** What is done with a value that is taken, one that is built, and a template that gives no value. */
 interface Mode {
+  /** Whether a value is given as it is, and not as a copy. */
+  readonly isShared: boolean;
   take(value: JsonValue): JsonValue;
   seal<T extends JsonValue>(built: T): T;
   report(missing: Missing): void;
@@ -73,62 +81,99 @@ interface Mode {
 
 /** Shares what is frozen. */
 const strict: Mode = {
+  isShared: true,
   take: (value) => value,
   seal: Object.freeze,
-  report({ message, pointer }) {
-    throw new ToolweaveError("UNRESOLVED_REFERENCE", message, { pointer });
+  report({ code, message, pointer }) {
+    throw new ToolweaveError(code, message, { pointer });
   },
 };
 
 /** Shares nothing. */
-const isolating: Mode = { ...strict, take: copyJson, seal: (built) => built };
+const isolating: Mode = { ...strict, isShared: false, take: copyJson, seal: (built) => built };
+
+/** One value that is being built. */
+interface Building {
+  readonly scope: TemplateScope;
+  readonly mode: Mode;
+  /** What may still be added to its text. */
+  left: number;
+}
+
+function build({ node }: CompiledTemplate, scope: TemplateScope, mode: Mode): JsonValue {
+  // What is given as it is was there before: nothing is built of it.
+  if (node.kind === "whole" && mode.isShared) return read(node.reference, scope, mode) ?? null;
+  return resolve(node, { scope, mode, left: maxBuiltLength }, 0) ?? null;
+}
 
 /** `undefined` where there is nothing to put in: each kind of place has its own way to do without. */
-function resolve(node: TemplateNode, scope: TemplateScope, mode: Mode): JsonValue | undefined {
+function resolve(node: TemplateNode, building: Building, depth: number): JsonValue | undefined {
+  const { mode } = building;
   switch (node.kind) {
     case "literal":
       return mode.take(node.value);
     case "whole":
-      return read(node.reference, scope, mode);
+      return put(node.reference, building, depth);
     case "text": {
       let text = "";
-      for (const part of node.parts) text += typeof part === "string" ? part : asText(read(part, scope, mode));
+      for (const part of node.parts) {
+        // Text has no depth, so that of what it is made of does not matter.
+        if (typeof part !== "string") text += asText(put(part, building, 0));
+        else {
+          building.left -= part.length;
+          text += part;
+        }
+      }
       return text;
     }
     case "array": {
       const array: JsonValue[] = [];
       for (const element of node.elements) {
-        if (element.kind === "whole" && element.reference.spread) spread(element.reference, array, scope, mode);
-        else array.push(resolve(element, scope, mode) ?? null);
+        if (element.kind === "whole" && element.reference.spread) spread(element.reference, array, building, depth);
+        else array.push(resolve(element, building, depth + 1) ?? null);
       }
       return mode.seal(array);
     }
     case "object": {
       const object: Record<string, JsonValue> = {};
       for (const [key, property] of node.properties) {
-        const value = resolve(property, scope, mode);
+        const value = resolve(property, building, depth + 1);
         if (value !== undefined) setOwn(object, key, value);
       }
       return mode.seal(object);
     }
   }
 }
-
 function read(reference: Reference, scope: TemplateScope, mode: Mode): JsonValue | undefined {
   const value = lookUp(reference, scope);
-  if (value !== undefined && (value !== null || reference.fallback === undefined)) return mode.take(value);
+  if (value !== undefined && (value !== null || reference.fallback === undefined)) return value;
   if (!reference.optional) mode.report(nowhere(reference, scope));
   return reference.fallback;
 }
 
-function spread(reference: Reference, array: JsonValue[], scope: TemplateScope, mode: Mode): void {
+/** What is read, to stand within what is built: there must be room for it. */
+function put(reference: Reference, building: Building, depth: number): JsonValue | undefined {
+  const { scope, mode } = building;
   const value = read(reference, scope, mode);
+  if (value === undefined) return undefined;
+  const size = sizeOf(value, building.left);
+  if (size !== undefined && depth + size.depth <= deepestNesting) {
+    building.left -= size.length;
+    return mode.take(value);
+  }
+  const message = `Template ${clip(reference.text)} makes a value too large: more than ${maxBuiltLength} characters as JSON, or nested deeper than ${deepestNesting} levels. Hand on less.`;
+  mode.report({ code: "RESULT_TOO_LARGE", pointer: reference.pointer, message });
+  return undefined;
+}
+
+function spread(reference: Reference, array: JsonValue[], building: Building, depth: number): void {
+  const value = put(reference, building, depth);
   if (value === undefined) return;
   if (isJsonArray(value)) {
     for (const element of value) array.push(element);
   } else {
     const message = `Template ${clip(reference.text)} spreads what ${describe(value)}: it needs an array.`;
-    mode.report({ pointer: reference.pointer, message });
+    building.mode.report({ code: "UNRESOLVED_REFERENCE", pointer: reference.pointer, message });
   }
 }
 
@@ -147,7 +192,7 @@ function nowhere(reference: Reference, scope: TemplateScope): Missing {
       ? `there is no ${start}${reference.root === "steps" ? ", the step was skipped or has not run" : ""}`
       : `${start} ${describe(at)} and has no ${JSON.stringify(clip(String(segments[reached])))}`;
   const message = `Template ${clip(reference.text)} leads nowhere: ${reason}. Read what is there, or allow for its absence with ? or ??.`;
-  return { pointer, message };
+  return { code: "UNRESOLVED_REFERENCE", pointer, message };
 }
 
 const maxKeysShown = 20;
@@ -178,7 +223,7 @@ export interface PlainScope {
  *
  * @throws DefinitionError for malformed templates and unknown roots: `problems`, each `INVALID_TEMPLATE`.
  * @throws ToolweaveError `UNRESOLVED_REFERENCE` for a template that leads nowhere and does not allow for it;
- *   `RESULT_TOO_LARGE` for a value of the scope that is nested too deep.
+ *   `RESULT_TOO_LARGE` for what is nested too deep, or too large.
  */
 export function resolveTemplate(value: JsonValue, scope: PlainScope): JsonValue {
   const compiled = typeof value === "string" ? compileString(value) : compileTemplate(value, plainRoots);
@@ -187,7 +232,7 @@ export function resolveTemplate(value: JsonValue, scope: PlainScope): JsonValue 
     const problems = compiled.faults.map((each) => ({ code: "INVALID_TEMPLATE" as const, ...each }));
     throw new DefinitionError(fault.message, problems);
   }
-  return resolve(compiled.node, new ScopeOfPlain(scope), isolating) ?? null;
+  return build(compiled, new ScopeOfPlain(scope), isolating);
 }
 
 class ScopeOfPlain implements TemplateScope {

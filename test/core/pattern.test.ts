@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { boundPattern } from "../../src/core/pattern.js";
 
 describe("a pattern is tried", () => {
@@ -25,6 +25,7 @@ describe("a pattern is tried", () => {
     "^(?:ab|a){1}$",
     "^(?:[a-z]+;)*x",
     "^(?:\\.?\\/)*$",
+    `^${"(".repeat(50)}a${")".repeat(50)}$`,
   ])("on a text of any length: %s", (pattern) => {
     expect(boundPattern(pattern)).toEqual({});
   });
@@ -67,9 +68,33 @@ describe("a pattern is tried", () => {
     ["(?:a?){30}", "may match one text in several ways"],
     ["(?:(a|b?)c*){2,}", "may match one text in several ways"],
     [`${"a?".repeat(20)}${"a".repeat(20)}`, "has too many optional parts"],
+    ["(".repeat(51) + ")".repeat(51), "has groups at more than 50 levels"],
     ["(a)\\1", "refers back to a group"],
     ["(?<n>a)\\k<n>", "refers back to a group"],
   ])("on none: %s", (pattern, reason) => {
     expect(boundPattern(pattern).refused).toContain(reason);
   });
+});
+
+it.each<[string, (count: number) => string]>([
+  [
+    "alternatives",
+    (count) => `^(?:${Array.from({ length: count }, (_, n) => String.fromCharCode(0x4e00 + n)).join("|")})*$`,
+  ],
+  [
+    "alternatives beside a class",
+    (count) => `^(?:[a-z]|${Array.from({ length: count }, (_, n) => String.fromCharCode(0x4e00 + n)).join("|")})*$`,
+  ],
+  ["characters", (count) => `^(?:${"ab".repeat(count)})*$`],
+  ["classes", (count) => `^(?:${"[a-z],".repeat(count)})*$`],
+  ["groups", (count) => `^(?:${"(?:[a-z],)".repeat(count)})*$`],
+])("twice as many %s take about twice the work", (_, pattern) => {
+  const compare = vi.spyOn(RegExp.prototype, "test");
+  const [some = 0, twice = 0] = [200, 400].map((count) => {
+    compare.mockClear();
+    boundPattern(pattern(count));
+    return compare.mock.calls.length;
+  });
+  compare.mockRestore();
+  expect(twice).toBeLessThan(2.1 * some + 10);
 });

@@ -76,7 +76,8 @@ describe("a JSON Schema", () => {
       ["/next/next/n"],
     ],
     ["unique items", { uniqueItems: true }, [1, 2, 1], [""]],
-    ["more items than are compared", { uniqueItems: true }, Array.from({ length: 10_001 }, (_, index) => index), [""]],
+    ["more items than are compared", { uniqueItems: true }, Array.from({ length: 2_001 }, (_, index) => index), [""]],
+    ["nothing in as many items as are compared", { uniqueItems: true }, Array.from({ length: 2_000 }, (_, i) => i), []],
     ["a required property that all objects inherit", { required: ["toString"] }, {}, [""]],
     [
       "an own __proto__",
@@ -92,7 +93,6 @@ describe("a JSON Schema", () => {
     ],
     ["what is only inherited", { properties: { constructor: { type: "string" } } }, {}, []],
     ["a key that is no text", { additionalProperties: { type: "string" } }, { "\uD800": 1 }, [""]],
-    ["a schema that never ends", { $ref: "#" }, 1, [""]],
   ])("finds %s", (_, schema, value, expected) => {
     expect(issues(schema, value)).toEqual(expected);
   });
@@ -137,6 +137,7 @@ describe("a JSON Schema", () => {
       "/properties/a/required",
       "a list of property names",
     ],
+    ["properties that are text", { properties: "a".repeat(9) }, "/properties", "must be an object of schemas"],
     ["properties that are a list", { properties: [] }, "/properties", "must be an object of schemas"],
     ["a property that is no schema", { properties: { a: "string" } }, "/properties", "must be an object of schemas"],
     ["items that are text", { items: "string" }, "/items", "must be a schema"],
@@ -151,6 +152,7 @@ describe("a JSON Schema", () => {
     ["a reference that is empty", { $ref: "" }, "/$ref", "leads nowhere"],
     ["a reference to elsewhere", { $ref: "https://example.com/schema.json" }, "/$ref", "leads nowhere"],
     ["a reference to what is no schema", { extra: [], $ref: "#/extra" }, "/$ref", "leads nowhere"],
+    ["a recursive reference, of an older draft", { $recursiveRef: "#" }, "/$recursiveRef", "is not supported"],
     ["a dynamic reference", { $dynamicRef: "#a" }, "/$dynamicRef", "is not supported"],
     ["an address that is none", { $id: "http://[" }, "", "can't be read"],
     ["a pattern that is none", { pattern: "[" }, "/pattern", "is no regular expression"],

@@ -1,5 +1,5 @@
-import { expect, it } from "vitest";
-import type { JsonValue } from "../../src/core/json.js";
+import { describe, expect, it } from "vitest";
+import type { JsonArray, JsonObject, JsonValue } from "../../src/core/json.js";
 import { type JsonSchema, secretPointers } from "../../src/core/schema.js";
 
 const secret = { writeOnly: true } as const;
@@ -42,7 +42,12 @@ it.each<[string, JsonSchema, JsonValue, string[]]>([
     { key: 1, next: { key: 2, next: { key: 3 } } },
     ["/key", "/next/key", "/next/next/key"],
   ],
-  ["a schema that refers to itself", { $ref: "#", properties: { a: secret } }, { a: 1 }, ["/a"]],
+  [
+    "a schema that is reached twice",
+    { $defs: { s: { items: secret } }, allOf: [{ $ref: "#/$defs/s" }, { $ref: "#/$defs/s" }] },
+    [1],
+    ["/0"],
+  ],
   [
     "an own __proto__",
     { properties: JSON.parse('{"__proto__":{"writeOnly":true}}') },
@@ -52,4 +57,51 @@ it.each<[string, JsonSchema, JsonValue, string[]]>([
   ["nothing, by true", true, { a: 1 }, []],
 ])("%s", (_, schema, value, expected) => {
   expect(secretPointers(schema, value)).toEqual(expected);
+});
+
+/** The value, and how often something within was read. */
+function counted(value: JsonValue): { value: JsonValue; reads: () => number } {
+  let reads = 0;
+  const watch = (part: JsonValue): JsonValue => {
+    if (typeof part !== "object" || part === null) return part;
+    const copy = Array.isArray(part)
+      ? part.map(watch)
+      : Object.fromEntries(Object.entries(part).map(([key, child]) => [key, watch(child)]));
+    const get = (target: JsonArray | JsonObject, key: string | symbol) => {
+      reads++;
+      return Reflect.get(target, key);
+    };
+    return new Proxy<JsonArray | JsonObject>(copy, { get });
+  };
+  return { value: watch(value), reads: () => reads };
+}
+
+describe("the work of a search", () => {
+  it("grows with the value, not with its square", () => {
+    const reads = [200, 400].map((count) => {
+      const entries = Array.from({ length: count }, (_, index) => [`k${index}`, index] as const);
+      const schema = { properties: Object.fromEntries(entries.map(([key]) => [key, secret])) };
+      const search = counted(Object.fromEntries(entries));
+      expect(secretPointers(schema, search.value)).toHaveLength(count);
+      return search.reads();
+    });
+    expect(reads[1]).toBe(2 * Number(reads[0]));
+  });
+
+  it("holds no schema twice against one place, however many ways lead there", () => {
+    const twice = (name: string) => ({ allOf: [{ $ref: `#/$defs/${name}` }, { $ref: `#/$defs/${name}` }] });
+    const branches = Array.from({ length: 12 }, (_, level) => [`d${level}`, twice(`d${level + 1}`)] as const);
+    const schema = { $defs: { ...Object.fromEntries(branches), d12: { properties: { a: secret } } }, ...twice("d0") };
+    const search = counted({ a: 1 });
+    expect(secretPointers(schema, search.value)).toEqual(["/a"]);
+    expect(search.reads()).toBe(1);
+  });
+
+  it("has an end, and then nothing may be shown", () => {
+    const key = "k".repeat(1_000_000);
+    const schema = { properties: { [key]: { items: secret } } };
+    const list = (length: number) => ({ [key]: Array.from({ length }, () => 1) });
+    expect(secretPointers(schema, list(20))).toHaveLength(20);
+    expect(secretPointers(schema, list(60))).toEqual([""]);
+  });
 });

@@ -57,6 +57,17 @@ describe("limits", () => {
     expect(look.calls).toHaveLength(1);
   });
 
+  it("of what templates build keep a state from growing with each turn, with a warning", async () => {
+    const deeper = JSON.parse(`${'{"a":'.repeat(150)}"{{input.state}}"${"}".repeat(150)}`);
+    const turn = flow([{ id: "fn", run: () => 1 }], { name: "turn", output: { done: false, state: deeper } });
+    const repeat = { workflow: "turn", inputs: {}, state: 1, max_iterations: 10 };
+    const store = memoryStore();
+    const { result } = await run(flow([{ id: "grow", repeat }]), { workflows: turn, store });
+    expect(result).toMatchObject({ status: "failed", error: { code: "ITERATIONS_EXHAUSTED" } });
+    const warned = (await journalOf(store)).flatMap((record) => ("warnings" in record ? [record.warnings] : []));
+    expect(JSON.stringify(warned)).toContain("makes a value too large");
+  });
+
   it("of the grace period may be none", async () => {
     const never = write("act", [() => new Promise(() => {})]);
     const workflow = flow([step("a", "act", { timeout_ms: 5 })]);

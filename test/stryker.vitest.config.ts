@@ -1,0 +1,13 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+/** The fast tests alone: each mutant runs those of them that reach it. MUTATION_TESTS names fewer. */
+export default defineConfig({
+  root: fileURLToPath(new URL("..", import.meta.url)),
+  resolve: { tsconfigPaths: true },
+  test: {
+    include: [process.env.MUTATION_TESTS ?? "test/{core,providers,containers,driver}/**/*.test.ts"],
+    // It replaces the list of providers, which all files share here.
+    exclude: ["test/providers/page.test.ts"],
+  },
+});
