@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { freezeJson, type JsonObject, type JsonValue } from "../../src/core/json.js";
+import { deepFreeze } from "../../src/core/freeze.js";
+import type { JsonObject, JsonValue } from "../../src/core/json.js";
 import { sizeOf } from "../../src/core/json-size.js";
 import {
   type CompiledTemplate,
@@ -34,7 +35,7 @@ function turnsOf(template: CompiledTemplate, first: JsonValue): number {
   throw new Error("It never ends.");
 }
 
-const compile = (template: JsonValue) => compileTemplate(freezeJson(template), ["input"]);
+const compile = (template: JsonValue) => compileTemplate(deepFreeze(template), ["input"]);
 
 describe("a value that is built of itself, turn by turn, has an end", () => {
   it.each<[string, JsonValue, JsonValue, number]>([
@@ -67,7 +68,7 @@ it("a value that is given whole is not looked at", () => {
 
 it("what is too large is refused at its template", () => {
   const input = Array.from({ length: 70 }, () => "x".repeat(1_000_000));
-  const scope = { input: freezeJson(input), step: () => undefined };
+  const scope = { input: deepFreeze(input), step: () => undefined };
   const template = compile({ some: "{{input.0}}", all: { list: "{{input}}" }, none: "{{input.70?}}" });
   expect(() => resolveCompiled(template, scope)).toThrow(
     expect.objectContaining({
@@ -114,7 +115,7 @@ describe("the size of a value", () => {
     const { length } = JSON.stringify(value);
     expect(sizeOf(value, length)).toEqual({ length, depth });
     expect(sizeOf(value, length - 1)).toBeUndefined();
-    expect(sizeOf(freezeJson(value), 1_000)).toEqual(sizeOf(value, 1_000));
+    expect(sizeOf(deepFreeze(value), 1_000)).toEqual(sizeOf(value, 1_000));
   });
 
   it("is looked up anew while the value can change", () => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { defaultJsonLimits, freezeJson, type JsonObject, type JsonValue, normalizeJson } from "../../src/core/json.js";
+import { deepFreeze } from "../../src/core/freeze.js";
+import { defaultJsonLimits, type JsonObject, type JsonValue, normalizeJson } from "../../src/core/json.js";
 import { compileJsonSchema } from "../../src/core/json-validator.js";
 import { boundPattern } from "../../src/core/pattern.js";
 import { secretPointers } from "../../src/core/secret.js";
@@ -197,6 +198,6 @@ describe("a value", () => {
     const value = make();
     const normal = settle(() => normalizeJson(value, defaultJsonLimits));
     expect(normal === "RESULT_TOO_LARGE" || JSON.stringify(normal) === JSON.stringify(value)).toBe(true);
-    if (normal !== "RESULT_TOO_LARGE") freezeJson(normal);
+    if (normal !== "RESULT_TOO_LARGE") deepFreeze(normal);
   });
 });
