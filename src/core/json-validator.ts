@@ -4,6 +4,7 @@ import { property } from "./foreign.js";
 import { copyJson, defaultJsonLimits, type JsonValue, normalizeJson } from "./json.js";
 import { invalidSchema, isJsonSchema, type JsonSchema, keywordFault, type Part, subschemas } from "./json-schema.js";
 import { pointerTo } from "./path.js";
+import { plainFits } from "./plain-schema.js";
 import { boundAddresses, boundApplications, boundKeywords } from "./schema-bounds.js";
 import { Meter, TooMuchWork } from "./schema-meter.js";
 
@@ -61,15 +62,18 @@ function compile(schema: JsonSchema): JsonValidator {
   const root: Part = typeof schema === "boolean" ? schema : copyJson(schema);
   const lookup = addresses(root);
   const meter = prepare(root, lookup);
+  const fits = plainFits(root);
   const checkPart = (part: Part, value: JsonValue) => issuesOf(part, value, lookup, meter);
   return {
     schema,
     root,
     checkPart,
-    check: (value) => checkPart(root, value),
+    check: (value) => (fits?.(value) ? noIssues : checkPart(root, value)),
     referenced: (part) => target(part, lookup),
   };
 }
+
+const noIssues: readonly Issue[] = Object.freeze([]);
 
 function readSchema(given: unknown): JsonSchema {
   try {

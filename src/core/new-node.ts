@@ -1,5 +1,5 @@
 import type { JsonObject } from "./json.js";
-import type { CallAction, Flow, Scope, Step, StepCall, UndoCall } from "./node.js";
+import type { CallAction, Flow, Purpose, Scope, Step, StepCall, UndoCall } from "./node.js";
 import type { CompensationPlan, StepPlan, WorkflowPlan } from "./plan.js";
 import type { UndoEntry } from "./write-entry.js";
 
@@ -60,20 +60,30 @@ export function newCall(
   action: CallAction,
   index = 0,
 ): StepCall {
-  return { ...newCallBase(path, owner.plan.id, action, index), purpose, owner };
+  return callOf(path, purpose, owner, owner.plan.id, action, index);
 }
 
 /** The undo of what an entry tells of, with the inputs that were kept for it. */
 export function newUndo(owner: Scope, entry: UndoEntry, plan: CompensationPlan, inputs: JsonObject): UndoCall {
   const action: CallAction = { kind: "tool", tool: plan.tool, inputs: () => inputs };
-  const call = newCallBase(`${entry.path}~undo`, entry.stepId, action, 0);
-  return { ...call, purpose: "undo", owner, plan, entry, inputs };
+  const call = callOf(`${entry.path}~undo`, "undo" as const, owner, entry.stepId, action, 0);
+  return { ...call, plan, entry, inputs };
 }
 
-function newCallBase(path: string, stepId: string, action: CallAction, index: number) {
+/** One literal, since most steps have such a call: a spread of so many properties would make a slow object. */
+function callOf<P extends Purpose, O extends Scope>(
+  path: string,
+  purpose: P,
+  owner: O,
+  stepId: string,
+  action: CallAction,
+  index: number,
+) {
   return {
     kind: "call",
     path,
+    purpose,
+    owner,
     stepId,
     action,
     index,

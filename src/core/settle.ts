@@ -65,7 +65,9 @@ function returned(call: Call, result: JsonValue, inputs?: JsonObject): Completed
     const error: ErrorData = { code: "TIMED_OUT", message };
     return failedWith(call, { error, outcome: "applied", ...keptUndo(call, result) });
   }
-  const fact: Completed = { kind: "completed", path, result, ...keptUndo(call, result) };
+  const fact: Completed = { kind: "completed", path, result };
+  const { undo } = keptUndo(call, result);
+  if (undo !== undefined) fact.undo = undo;
   if (inputs !== undefined && stepOf(call)?.plan.inputsAreRead) fact.inputs = inputs;
   return fact;
 }
@@ -80,13 +82,15 @@ export function undoOfContainer({ plan, flow, inputs }: Step, result: JsonValue)
   return resolvedUndo(plan.compensate, flow, plan.id, { result, inputs });
 }
 
+const nothingKept: { undo?: ResolvedUndo } = Object.freeze({});
+
 function resolvedUndo(
   plan: CompensationPlan | undefined,
   flow: Flow,
   stepId: string,
   own: StepValues,
 ): { undo?: ResolvedUndo } {
-  if (plan === undefined) return {};
+  if (plan === undefined) return nothingKept;
   try {
     return { undo: { inputs: resolveInputs(plan.inputs, scopeWithOwn(flow, stepId, own)) } };
   } catch (error) {

@@ -13,6 +13,9 @@ const server = createServer((request, response) => {
   serve(request, response).catch(() => response.destroy());
 });
 
+// A connection that lies idle is the caller's to close: one that is closed just as it is used again looks like a lost call.
+server.keepAliveTimeout = 0;
+
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = JSON.parse(await textOf(request));
   if (request.url === "/call") return call(body, response);
