@@ -124,7 +124,6 @@ function stop(state: RunState, node: Child, abort: boolean): void {
   node.stopped = true;
   if (node.kind === "call") return stopCall(state, node, abort);
   clearTimer(state, node);
-  if (node.failing?.undoing) return;
   stopBelow(state, node, abort);
   if (!hasLive(node) && node.failing === undefined) drop(state, node);
 }
