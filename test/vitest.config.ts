@@ -31,7 +31,7 @@ export default defineConfig({
         lines: 85,
         functions: 85,
         branches: 80,
-        "src/core/**": { branches: 85, functions: 90, lines: 90 },
+        "src/core/**": { branches: 100, functions: 100, lines: 100 },
         "src/providers/**": { branches: 90 },
       },
     },

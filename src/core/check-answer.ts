@@ -55,7 +55,7 @@ export function checkAnswer(
   const issues = issuesOf(question, answer);
   if (issues.length > 0) {
     const list = issues.map(({ pointer, message }) => `${pointer || "/"}: ${message}`).join("; ");
-    throw invalid(question, `what it gives does not fit the question's schema: ${list}`, issues);
+    throw invalid(question, `what it gives does not fit the question's schema: ${list.replace(/[.]$/, "")}`, issues);
   }
   return answer;
 }

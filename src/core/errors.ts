@@ -1,3 +1,4 @@
+import { property } from "./foreign.js";
 import type { JsonObject } from "./json-value.js";
 
 /** Every code that a Toolweave error or a definition problem can bear. Closed: a code is never removed or reused. */
@@ -245,22 +246,14 @@ export function causeToJson(thrown: unknown, depth = 1): CauseData {
   const code = readText(thrown, "code");
   if (name !== undefined) data.name = name;
   if (code !== undefined) data.code = code;
-  const cause = read(thrown, "cause");
+  const cause = property(thrown, "cause");
   if (cause !== undefined && cause !== null && depth < maxCauses) data.cause = causeToJson(cause, depth + 1);
   return data;
 }
 
 function readText(object: object, key: string): string | undefined {
-  const value = read(object, key);
+  const value = property(object, key);
   return typeof value === "string" ? clip(value) : undefined;
-}
-
-function read(object: object, key: string): unknown {
-  try {
-    return (object as Record<string, unknown>)[key];
-  } catch {
-    return undefined;
-  }
 }
 
 function clip(text: string): string {

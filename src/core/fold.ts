@@ -4,7 +4,7 @@ import type { Workflow } from "./document.js";
 import { DefinitionError, ToolweaveError } from "./errors.js";
 import { isoTime } from "./event.js";
 import { canonicalJson } from "./json.js";
-import { newFlow } from "./new-node.js";
+import { newRoot } from "./new-node.js";
 import type { WorkflowPlan } from "./plan.js";
 import { Queue } from "./queue.js";
 import { type DocumentSnapshot, type JournalRecord, journalVersion, type RunStarted } from "./record.js";
@@ -29,7 +29,7 @@ export function beginRun(
   const started = asRunStarted(record);
   const plan = plans.get(started.documents[0]?.name ?? "");
   if (plan === undefined) throw new ToolweaveError("INVALID_JOURNAL", "The journal's first record holds no workflow.");
-  const root = newFlow("", plan, undefined, 0);
+  const root = newRoot(plan);
   const state: RunState = {
     runId: started.runId,
     plans,

@@ -1,14 +1,21 @@
 import type { JsonObject } from "./json.js";
-import type { CallAction, Flow, Purpose, Scope, Step, StepCall, UndoCall } from "./node.js";
+import type { CallAction, ChildFlow, Flow, Purpose, RootFlow, Scope, Step, StepCall, UndoCall } from "./node.js";
 import type { CompensationPlan, StepPlan, WorkflowPlan } from "./plan.js";
 import type { UndoEntry } from "./write-entry.js";
 
-export function newFlow(path: string, plan: WorkflowPlan, owner: Step | undefined, index: number): Flow {
+export function newRoot(plan: WorkflowPlan): RootFlow {
+  return { ...newFlowBase("", plan, 0), owner: undefined };
+}
+
+export function newFlow(path: string, plan: WorkflowPlan, owner: Step, index: number): ChildFlow {
+  return { ...newFlowBase(path, plan, index), owner };
+}
+
+function newFlowBase(path: string, plan: WorkflowPlan, index: number): Omit<RootFlow, "owner"> {
   return {
     kind: "flow",
     path,
     plan,
-    owner,
     index,
     input: undefined,
     results: new Map(),
@@ -26,13 +33,14 @@ export function newFlow(path: string, plan: WorkflowPlan, owner: Step | undefine
   };
 }
 
-export function newStep(path: string, plan: StepPlan, flow: Flow, owner: Flow | Step): Step {
+export function newStep(path: string, plan: StepPlan, flow: Flow, owner: Scope, index = 0): Step {
   return {
     kind: "step",
     path,
     plan,
     flow,
     owner,
+    index,
     attempt: 1,
     inputs: undefined,
     phase: "new",
@@ -67,7 +75,7 @@ export function newCall(
 export function newUndo(owner: Scope, entry: UndoEntry, plan: CompensationPlan, inputs: JsonObject): UndoCall {
   const action: CallAction = { kind: "tool", tool: plan.tool, inputs: () => inputs };
   const call = callOf(`${entry.path}~undo`, "undo" as const, owner, entry.stepId, action, 0);
-  return { ...call, plan, entry, inputs };
+  return { ...call, plan, entry };
 }
 
 /** One literal, since most steps have such a call: a spread of so many properties would make a slow object. */

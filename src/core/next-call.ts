@@ -23,7 +23,7 @@ export function decideCall(state: RunState, call: Call): Fact | Effect | undefin
   }
   switch (call.phase) {
     case "ready":
-      return call.stopped ? undefined : startOrFail(state, call);
+      return startOrFail(state, call);
     case "answered":
       return call.reply && replied(call, call.reply);
     case "doubted":
@@ -31,7 +31,6 @@ export function decideCall(state: RunState, call: Call): Fact | Effect | undefin
     case "slept":
       return settleCall(call, { kind: "returned", result: null });
     case "backoff":
-      return call.timedOut ? timedOut(call) : undefined;
     case "asked":
     case "intended":
     case "sleeping":

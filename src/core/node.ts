@@ -16,7 +16,10 @@ import type { NormalizedCall } from "./tool-call.js";
 import type { UndoEntry, WriteEntry } from "./write-entry.js";
 
 /** What a run consists of while it lives. */
-export type Node = Flow | Step | Call;
+export type Node = RootFlow | Child;
+
+/** A node that has an owner. */
+export type Child = ChildFlow | Step | Call;
 
 /** What fails and undoes as a whole: the run, a container, or a child whose failure its container lets pass. */
 export type Scope = Flow | Step;
@@ -50,11 +53,20 @@ export interface Failing {
   undoing: boolean;
 }
 
-/** One execution of a workflow. */
-export interface Flow extends ScopeBase {
+/** One execution of a workflow: the run itself, or a child. */
+export type Flow = RootFlow | ChildFlow;
+
+export interface RootFlow extends FlowBase {
+  readonly owner: undefined;
+}
+
+export interface ChildFlow extends FlowBase {
+  readonly owner: Step;
+}
+
+interface FlowBase extends ScopeBase {
   readonly kind: "flow";
   readonly plan: WorkflowPlan;
-  readonly owner: Step | undefined;
   /** Which item, turn or call of its owner. */
   readonly index: number;
   input: JsonObject | undefined;
@@ -68,7 +80,9 @@ export interface Step extends ScopeBase {
   readonly plan: StepPlan;
   /** The workflow that the step stands in: what its templates read. */
   readonly flow: Flow;
-  readonly owner: Flow | Step;
+  readonly owner: Scope;
+  /** Which step of the `parallel` that it stands in. */
+  readonly index: number;
   attempt: number;
   /** What a child workflow was given, where the step is one. */
   inputs: JsonObject | undefined;
@@ -89,7 +103,7 @@ export interface Step extends ScopeBase {
 
 /** The children of an open container. */
 export interface Children {
-  readonly live: Set<Node>;
+  readonly live: Set<Child>;
   readonly count: number;
   /** What came of each, by index. */
   readonly outcomes: (ChildOutcome | undefined)[];

@@ -32,10 +32,14 @@ import { decideWrite, keepUndo, notApplied } from "./writes.js";
 
 export function completed(state: RunState, node: Node, record: Completed): void {
   if (node.kind === "flow") return flowCompleted(state, node, record);
-  const call = callOf(node);
-  if (call?.purpose === "undo") undone(state, call);
-  else if (call !== undefined) callCompleted(state, call, record);
-  else if (node.kind === "step") containerCompleted(state, node, record);
+  if (node.kind === "call") return callCompleted(state, node, record);
+  if (node.call !== undefined) return callCompleted(state, node.call, record);
+  containerCompleted(state, node, record);
+}
+
+function callCompleted(state: RunState, call: Call, record: Completed): void {
+  if (call.purpose === "undo") undone(state, call);
+  else made(state, call, record);
 }
 
 function undone(state: RunState, call: UndoCall): void {
@@ -46,7 +50,7 @@ function undone(state: RunState, call: UndoCall): void {
   nextUndo(state, owner);
 }
 
-function callCompleted(state: RunState, call: StepCall, record: Completed): void {
+function made(state: RunState, call: StepCall, record: Completed): void {
   const result = record.result ?? null;
   if (call.write !== undefined) call.write.state = "done";
   const step = stepOf(call);
@@ -69,7 +73,8 @@ function flowCompleted(state: RunState, flow: Flow, record: Completed): void {
   const last = flow.plan.steps.at(-1);
   const output = flow.plan.output === undefined ? last && flow.results.get(last.id)?.result : record.result;
   const value: JsonValue = output ?? null;
-  childEnded(state, flow, flow.owner, flowsOf(flow.owner).result?.(flow, value, false) ?? value);
+  const { result } = flowsOf(flow.owner);
+  childEnded(state, flow, flow.owner, result === undefined ? value : result(flow, value, false));
 }
 
 function containerCompleted(state: RunState, step: Step, record: Completed): void {

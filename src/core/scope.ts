@@ -4,7 +4,7 @@ import { containerOf, flowsOf } from "./containers/index.js";
 import type { ErrorData } from "./errors.js";
 import { emit } from "./event.js";
 import type { JsonValue } from "./json.js";
-import type { Call, Failing, Flow, Node, Scope, Step } from "./node.js";
+import type { Call, Child, ChildFlow, Failing, Scope, Step } from "./node.js";
 import { queue } from "./queue.js";
 import type { RunState } from "./state.js";
 import type { StepValues } from "./template.js";
@@ -29,14 +29,13 @@ export function stepEnded(state: RunState, step: Step, values: StepValues | unde
     owner.cursor++;
     startStep(state, owner);
   } else {
-    const index = childrenIndex(owner, step);
-    childrenOf(owner).outcomes[index] = { result: values?.result ?? null };
+    childrenOf(owner).outcomes[step.index] = { result: values?.result ?? null };
     startChildren(state, owner);
   }
 }
 
 /** A child workflow or a direct call of a container came to its end. */
-export function childEnded(state: RunState, child: Flow | Call, container: Step, result: JsonValue): void {
+export function childEnded(state: RunState, child: ChildFlow | Call, container: Step, result: JsonValue): void {
   drop(state, child);
   if (child.stopped) return release(state, container);
   childrenOf(container).outcomes[child.index] = { result };
@@ -56,7 +55,7 @@ export function stepFailed(state: RunState, step: Step, error: ErrorData): void 
 /** A child failed for good: one that is let fail has been undone. */
 export function childFailed(
   state: RunState,
-  child: Flow | Call,
+  child: ChildFlow | Call,
   step: Step,
   error: ErrorData,
   result?: JsonValue,
@@ -97,13 +96,13 @@ export function failScope(
 }
 
 /** Something below ended: a scope that fails goes on when it was the last, and what was stopped leaves with it. */
-export function release(state: RunState, owner: Flow | Step): void {
-  if (hasLive(owner)) return;
-  if (owner.failing !== undefined) return beginUndo(state, owner, owner.failing);
-  if (!owner.stopped || owner.owner === undefined) return;
-  const above = owner.owner;
-  drop(state, owner);
-  release(state, above);
+export function release(state: RunState, owner: Scope): void {
+  let scope = owner;
+  while (scope.owner !== undefined && scope.failing === undefined && !hasLive(scope)) {
+    drop(state, scope);
+    scope = scope.owner;
+  }
+  if (scope.failing !== undefined && !hasLive(scope)) beginUndo(state, scope, scope.failing);
 }
 
 /** Aborts the calls in flight below: a cancel or a time-out. */
@@ -121,11 +120,10 @@ function stopBelow(state: RunState, scope: Scope, abort: boolean): void {
   for (const child of scope.children?.live ?? []) stop(state, child, abort);
 }
 
-function stop(state: RunState, node: Node, abort: boolean): void {
+function stop(state: RunState, node: Child, abort: boolean): void {
   node.stopped = true;
   if (node.kind === "call") return stopCall(state, node, abort);
   clearTimer(state, node);
-  if (node.failing?.undoing) return;
   stopBelow(state, node, abort);
   if (!hasLive(node) && node.failing === undefined) drop(state, node);
 }
@@ -149,9 +147,4 @@ function stopCall(state: RunState, call: Call, abort: boolean): void {
     state.stops++;
     drop(state, call);
   }
-}
-
-function childrenIndex(container: Step, step: Step): number {
-  const { action } = container.plan;
-  return action.kind === "parallel" ? action.steps.indexOf(step.plan) : 0;
 }

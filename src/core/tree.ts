@@ -1,5 +1,5 @@
 import { stopClock } from "./clock.js";
-import type { Call, Flow, Node, Scope, Step, Wait } from "./node.js";
+import type { Call, Child, Flow, Node, Scope, Step, Wait } from "./node.js";
 import type { ClosedQuestion, RunState } from "./state.js";
 
 /** Nodes as they come and go. What is dropped leaves its pending undos to its owner. */
@@ -41,7 +41,7 @@ export function liveBelow(scope: Scope): Scope[] {
   return below.filter((node) => node !== undefined && node.kind !== "call");
 }
 
-export function drop(state: RunState, node: Node): void {
+export function drop(state: RunState, node: Child): void {
   node.dead = true;
   if (state.nodes.get(node.path) === node) state.nodes.delete(node.path);
   clearTimer(state, node);
@@ -50,10 +50,10 @@ export function drop(state: RunState, node: Node): void {
     state.intended.delete(node);
     closeQuestion(state, node, { state: "withdrawn" });
   }
-  if (node.owner !== undefined) detach(node, node.owner);
+  detach(node, node.owner);
 }
 
-function detach(node: Node, owner: Flow | Step): void {
+function detach(node: Child, owner: Flow | Step): void {
   if (node.kind !== "call") {
     for (const entry of node.undo) owner.undo.push(entry);
     owner.residue ||= node.residue;

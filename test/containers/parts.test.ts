@@ -6,7 +6,7 @@ import { defineWorkflow, planOf } from "../../src/core/define.js";
 import type { StepDocument } from "../../src/core/document.js";
 import { beginRun, readSettings } from "../../src/core/fold.js";
 import type { JsonValue } from "../../src/core/json.js";
-import { newFlow, newStep } from "../../src/core/new-node.js";
+import { newRoot, newStep } from "../../src/core/new-node.js";
 import type { Children, Step } from "../../src/core/node.js";
 import type { JournalRecord } from "../../src/core/record.js";
 import { compileTemplate } from "../../src/core/template.js";
@@ -15,7 +15,7 @@ import type { NormalizedCall } from "../../src/core/tool-call.js";
 /** A step as the journal of a run would have it, and children that the journal does not tell of. */
 function stepOf(document: StepDocument, children?: Partial<Children>): Step {
   const plan = planOf(defineWorkflow({ name: "w", steps: [document] }));
-  const flow = newFlow("", plan, undefined, 0);
+  const flow = newRoot(plan);
   const [first] = plan.steps;
   if (first === undefined) throw new Error("There is no step.");
   const step = newStep("box", first, flow, flow);

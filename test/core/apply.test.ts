@@ -2,6 +2,7 @@ import { describe, expect, it, test } from "vitest";
 import { apply } from "../../src/core/apply.js";
 import { defineWorkflow } from "../../src/core/define.js";
 import type { StepDocument } from "../../src/core/document.js";
+import type { JsonValue } from "../../src/core/json.js";
 import type { Fact } from "../../src/core/record.js";
 import { resultOf } from "../../src/core/result.js";
 import type { RunState } from "../../src/core/state.js";
@@ -246,6 +247,12 @@ describe("what a journal says of its writes", () => {
       [...undone, intended("a~undo"), { kind: "withheld", path: "a~undo" }],
       ["a done"],
     ],
+    [
+      "whose undo is in doubt, and then withheld",
+      [undoable, b],
+      [...undone, intended("a~undo"), taken, intended("a~undo", { attempt: 2 }), { kind: "withheld", path: "a~undo" }],
+      ["a undo_in_doubt"],
+    ],
     ["whose undo is tried again", [undoable, b], [...undone, intended("a~undo"), retried("a~undo")], ["a done"]],
     [
       "whose undo is tried again in doubt",
@@ -453,6 +460,61 @@ describe("a dispatch's children", () => {
       failing: { error: { code: "DISPATCH_FAILED" } },
     });
   });
+});
+
+describe("what a handler workflow gives its model", () => {
+  const reads: StepDocument[] = [{ id: "s", tool: "t" }];
+  const given = (more: object) => defineWorkflow({ name: "h", steps: reads, ...more });
+  const serve: StepDocument = {
+    id: "d",
+    tool_dispatch: { source_key: "x", tools: { f: { flow: "h", input: { _a: 1, b: 2 } } }, on_error: "ignore" },
+  };
+  const begin = (result: JsonValue) => [
+    opened("d", 1, { calls: [turnCall(0, "f")] }),
+    entered("d[0]/", { _a: 1, b: 2 }),
+    completed("d[0]/s", result),
+  ];
+
+  it.each<[name: string, workflow: object, result: JsonValue, output: JsonValue | undefined, shown: JsonValue]>([
+    ["its context, without what begins with _", {}, { n: 1 }, undefined, { b: 2, s: { n: 1 } }],
+    ["the output that it declares", { output: "{{steps.s.result}}" }, 1, 7, 7],
+    ["its tool_result_value before that", { output: {} }, 1, { tool_result_value: null }, null],
+    ["its tool_result_text", { output: {} }, 1, { tool_result_text: "so" }, "so"],
+  ])("%s", (_name, more, result, output, shown) => {
+    const state = fold([serve], [...begin(result), completed("d[0]/", output), completed("d")], {
+      workflows: [given(more)],
+    });
+    expect(state.root.results.get("d")?.result).toMatchObject({ tool_results: [{ success: true, result: shown }] });
+  });
+
+  it("says what of a failed one could not be undone", () => {
+    const steps: StepDocument[] = [{ id: "s", tool: "t", compensate: { tool: "u" } }, b];
+    const end = [
+      failed("d[0]/b"),
+      failed("d[0]/s~undo", { error: errorOf("TOOL_FAILED", "stuck") }),
+      failed("d[0]/"),
+      completed("d"),
+    ];
+    const [start, enter] = begin(1);
+    const journal = [start, enter, ...wrote("d[0]/s"), ...end].filter((fact) => fact !== undefined);
+    const state = fold([serve], journal, { workflows: [given({ steps })] });
+    expect(state.root.results.get("d")?.result).toMatchObject({
+      tool_results: [{ success: false, error: "no; s: stuck" }],
+    });
+  });
+});
+
+test("what a workflow step was given is kept where a template reads it", () => {
+  const steps: StepDocument[] = [
+    { ...box, inputs: { n: 1 } },
+    { ...b, inputs: { was: "{{steps.box.inputs.n}}" } },
+  ];
+  const state = fold(
+    steps,
+    [opened("box", 1), entered("box/", { n: 1 }), completed("box/s"), completed("box/"), completed("box")],
+    { workflows: [sub] },
+  );
+  expect(state.root.results.get("box")).toEqual({ result: null, inputs: { n: 1 } });
 });
 
 test("a run with a time-out fails by it, and undoes", () => {

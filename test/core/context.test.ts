@@ -3,10 +3,10 @@ import { contextOf, scopeOf, scopeWithOwn } from "../../src/core/context.js";
 import { defineWorkflow, planOf } from "../../src/core/define.js";
 import type { StepDocument } from "../../src/core/document.js";
 import type { JsonObject, JsonValue } from "../../src/core/json.js";
-import { newFlow } from "../../src/core/new-node.js";
+import { newRoot } from "../../src/core/new-node.js";
 
 function flowWith(steps: readonly StepDocument[], input: JsonObject | undefined, results: Record<string, JsonValue>) {
-  const flow = newFlow("", planOf(defineWorkflow({ name: "w", steps })), undefined, 0);
+  const flow = newRoot(planOf(defineWorkflow({ name: "w", steps })));
   flow.input = input;
   for (const [id, result] of Object.entries(results)) flow.results.set(id, { result });
   return flow;

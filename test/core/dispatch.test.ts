@@ -7,6 +7,7 @@ import {
   type HandlerOutcome,
   handlerInput,
   sixKeys,
+  tooManyCalls,
   unknownTool,
 } from "../../src/core/dispatch.js";
 import type { ErrorData } from "../../src/core/errors.js";
@@ -183,4 +184,9 @@ describe("an unknown tool", () => {
     expect(message.length).toBeLessThan(600);
     expect(message).toContain('"tool19", ….');
   });
+});
+
+it("tells a model that it called too many tools at once", () => {
+  const message = "3 tools were called in one turn, and 2 are allowed, so none was run. Call fewer at once.";
+  expect(tooManyCalls(3, 2)).toEqual({ code: "TOO_MANY_CALLS", message });
 });

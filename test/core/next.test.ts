@@ -336,6 +336,13 @@ describe("a for_each", () => {
       { ...list, input: { list: [] } },
     ],
     [
+      "gives an item that is null as it is",
+      [each],
+      [],
+      ["opened a 1", 'entered a[0]/ {"i":null,"at":0}', "call_tool inner #1 {}"],
+      { ...list, input: { list: [null] } },
+    ],
+    [
       "fails by items that are no list",
       [each],
       [],
@@ -475,6 +482,13 @@ describe("a tool_dispatch", () => {
   };
   holds([
     ["reads its calls", [serve], [], ["read_calls a 5"], { input: { turn: 5 } }],
+    ["reads null, which is none", [serve], [], ["read_calls a null"], { input: { turn: null } }],
+    [
+      "fails where nothing says where they are",
+      [{ id: "a", tool_dispatch: { tools: {} } }],
+      [],
+      ["failed a not_applied UNRESOLVED_REFERENCE", "run_ended failed"],
+    ],
     ["fails where they are not", [serve], [], ["failed a not_applied UNRESOLVED_REFERENCE", "run_ended failed"]],
     [
       "starts as many as may run at once",

@@ -361,6 +361,13 @@ describe("a scope that fails", () => {
   });
 });
 
+test("a container that fails aborts what it awaits once its time is up", () => {
+  const timed = { ...bc, timeout_ms: 5 };
+  const begin = [{ kind: "begun", path: "p" } as const, opened("p", 2), intended("p/b"), failed("p/c")];
+  expect(fold([timed], begin).nodes.get("p/b")).toMatchObject({ call: { aborted: false } });
+  expect(fold([timed], [...begin, timedOut("p")]).nodes.get("p/b")).toMatchObject({ call: { aborted: true } });
+});
+
 describe("a container's next attempt", () => {
   const again: StepDocument = { ...bc, retries: 1 };
   holds([

@@ -338,3 +338,8 @@ describe("resolveLeniently", () => {
     for (const { message } of result.missing) expect(message).toMatch(/^Template \{\{.* (leads nowhere|spreads)/);
   });
 });
+
+test("a string that was resolved before is resolved anew in its scope", () => {
+  const text = "{{input.seen}} twice";
+  expect([1, 2].map((seen) => resolveTemplate(text, { input: { seen } }))).toEqual(["1 twice", "2 twice"]);
+});

@@ -117,7 +117,7 @@ function callView(call: Call): unknown {
     index,
     attempt,
     phase,
-    inputs: call.intent === undefined && call.purpose !== "undo" ? undefined : call.inputs,
+    inputs: call.intent === undefined ? undefined : call.inputs,
     question: question?.question.id,
     reply: reply && [reply.question.id, "answer" in reply ? reply.answer : undefined, reply.at],
     approval: approval && [approval.question.id, approval.answer],

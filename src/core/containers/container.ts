@@ -1,7 +1,7 @@
 import type { ReadCalls } from "../effect.js";
 import { type ErrorData, ToolweaveError } from "../errors.js";
 import type { JsonObject, JsonValue } from "../json.js";
-import type { Children, Flow, Node, Step } from "../node.js";
+import type { Child, Children, Flow, Step } from "../node.js";
 import type { WorkflowPlan } from "../plan.js";
 import type { Completed, Opened, Turned } from "../record.js";
 import type { RunState } from "../state.js";
@@ -20,7 +20,7 @@ export interface Container {
   readonly allowed?: number;
   /** What begins an attempt. @throws ToolweaveError when it can't begin */
   open(step: Step): Opened | ReadCalls;
-  child(state: RunState, step: Step, index: number): Node;
+  child(state: RunState, step: Step, index: number): Child;
   /** Absent where no child is a workflow. */
   readonly flows?: ChildFlows;
   /** The error of the container once a child failed, where it is not the child's own. */

@@ -13,7 +13,7 @@ export function parallel(plan: ParallelPlan): Container {
     child(_state, step, index) {
       const inner = plan.steps[index];
       if (inner === undefined) throw new ToolweaveError("INVALID_JOURNAL", `Step ${step.path} has no child ${index}.`);
-      return newStep(`${attemptPath(step)}/${inner.id}`, inner, step.flow, step);
+      return newStep(`${attemptPath(step)}/${inner.id}`, inner, step.flow, step, index);
     },
     result(step) {
       const result: Record<string, JsonValue> = {};
