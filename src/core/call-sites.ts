@@ -31,10 +31,17 @@ export function* stepSites(steps: readonly StepPlan[], pointer = "/steps", maySk
   }
 }
 
-/** The names of the workflows that a workflow's own steps call. */
-export function calledWorkflows({ steps }: WorkflowPlan): Set<string> {
-  const calls = [...stepSites(steps)].flatMap(({ step }) => ownCalls(step));
-  return new Set(calls.filter(({ kind }) => kind === "workflow").map(({ name }) => name));
+const called = new WeakMap<WorkflowPlan, ReadonlySet<string>>();
+
+/** The names of the workflows that a workflow's own steps call; found once, since every run asks. */
+export function calledWorkflows(plan: WorkflowPlan): ReadonlySet<string> {
+  let names = called.get(plan);
+  if (names === undefined) {
+    const calls = [...stepSites(plan.steps)].flatMap(({ step }) => ownCalls(step));
+    names = new Set(calls.filter(({ kind }) => kind === "workflow").map(({ name }) => name));
+    called.set(plan, names);
+  }
+  return names;
 }
 
 /** What a step calls itself, then what stands in for it or undoes it. */

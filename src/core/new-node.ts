@@ -4,18 +4,19 @@ import type { CompensationPlan, StepPlan, WorkflowPlan } from "./plan.js";
 import type { UndoEntry } from "./write-entry.js";
 
 export function newRoot(plan: WorkflowPlan): RootFlow {
-  return { ...newFlowBase("", plan, 0), owner: undefined };
+  return flowOf<undefined>("", plan, undefined, 0);
 }
 
 export function newFlow(path: string, plan: WorkflowPlan, owner: Step, index: number): ChildFlow {
-  return { ...newFlowBase(path, plan, index), owner };
+  return flowOf<Step>(path, plan, owner, index);
 }
 
-function newFlowBase(path: string, plan: WorkflowPlan, index: number): Omit<RootFlow, "owner"> {
+function flowOf<O extends Step | undefined>(path: string, plan: WorkflowPlan, owner: O, index: number) {
   return {
     kind: "flow",
     path,
     plan,
+    owner,
     index,
     input: undefined,
     results: new Map(),
@@ -30,7 +31,7 @@ function newFlowBase(path: string, plan: WorkflowPlan, index: number): Omit<Root
     stopped: false,
     queued: false,
     timer: undefined,
-  };
+  } as const;
 }
 
 export function newStep(path: string, plan: StepPlan, flow: Flow, owner: Scope, index = 0): Step {
