@@ -266,6 +266,11 @@ describe("what can't be written", () => {
       () => toToolMessages("mistral", chatCalls("a"), unchecked([{ success: true }])),
       "Entry 0 must be",
     ],
+    [
+      "entries that throw when they are read",
+      () => toToolMessages("mistral", chatCalls("a"), new Proxy([], { get: () => JSON.parse("no JSON") })),
+      "The output must be the entries",
+    ],
   ])("%s is refused", (_kind, run, text) => {
     expect(run).toThrow(expect.objectContaining({ code: "INVALID_OPTIONS", message: expect.stringContaining(text) }));
   });
