@@ -63,15 +63,17 @@ function orThrow(definition: Definition | DefinitionError): Definition {
 }
 
 function define(document: unknown): Definition | DefinitionError {
-  const { copy, problems } = copyDocument(document);
-  const notJson = new Set(problems.map(({ pointer }) => pointer));
-  problems.push(...takeOutFaults(copy).filter(({ pointer }) => !notJson.has(pointer)));
+  const { copy, problems: notJson } = copyDocument(document);
+  const places = new Set(notJson.map(({ pointer }) => pointer));
+  const malformed = takeOutFaults(copy).filter(({ pointer }) => !places.has(pointer));
+  // Lists of any length, so they are not spread as arguments.
+  const problems = notJson.concat(malformed);
   if (!isPlainObject(copy)) return definitionError(copy, problems);
   // Where a fault was taken out, the type says too much; the problem is given below.
   const sound = copy as unknown as WorkflowDocument;
   const embedded = new Map<string, Workflow>();
   const compiled = compileWorkflow(sound, embedInto(embedded, sound.name, problems));
-  problems.push(...compiled.problems);
+  for (const problem of compiled.problems) problems.push(problem);
   if (problems.length > 0) return definitionError(copy, problems);
   Object.defineProperty(copy, workflowBrand, { value: true });
   freezeDocument(copy);

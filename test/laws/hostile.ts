@@ -111,7 +111,7 @@ function circle(): unknown {
   return self;
 }
 
-const many = isThorough ? 100_000 : 20_000;
+const many = isThorough ? 100_000 : 10_000;
 
 /** Values so large that what is not careful runs out of stack or time. */
 export const extremes: readonly (readonly [string, () => JsonValue])[] = [
