@@ -77,7 +77,7 @@ function checkAgainst(schema: unknown, value: JsonValue): void {
   unchanged(value, () => secretPointers(validator.schema, value));
 }
 
-describe("a schema", () => {
+describe("a schema", { timeout: 60_000 }, () => {
   it("that is nearly one is one, or is refused", () => {
     fc.assert(fc.property(mutated(schemas, keywords), values, checkAgainst), tries(300));
   });
