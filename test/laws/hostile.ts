@@ -78,7 +78,7 @@ export const oddJson: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue }>(
 })).value;
 
 /** An object with these properties as own ones, `__proto__` included. */
-export function objectOf(entries: readonly (readonly [string, JsonValue])[]): JsonValue {
+function objectOf(entries: readonly (readonly [string, JsonValue])[]): JsonValue {
   return JSON.parse(`{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(",")}}`);
 }
 
