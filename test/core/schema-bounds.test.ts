@@ -114,7 +114,7 @@ describe("a schema is taken that", () => {
   });
 });
 
-describe("a check that would double with each level of the value", () => {
+describe("a check that would double with each level of the value", { timeout: 20_000 }, () => {
   const twice = { anyOf: [{ properties: { next: { $ref: "#" } } }, { properties: { next: { $ref: "#" } } }] };
   const chain = (levels: number, last: JsonValue): JsonValue =>
     Array.from({ length: levels }).reduce<JsonValue>((next) => ({ next }), last);

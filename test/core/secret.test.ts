@@ -76,7 +76,7 @@ function counted(value: JsonValue): { value: JsonValue; reads: () => number } {
   return { value: watch(value), reads: () => reads };
 }
 
-describe("the work of a search", () => {
+describe("the work of a search", { timeout: 20_000 }, () => {
   it("grows with the value, not with its square", () => {
     const reads = [200, 400].map((count) => {
       const entries = Array.from({ length: count }, (_, index) => [`k${index}`, index] as const);

@@ -126,7 +126,7 @@ describe("a turn", { timeout: 60_000 }, () => {
   it("that is nearly one is read and answered, or refused", () => {
     fc.assert(
       fc.property(mutated(turns, vocabulary), (turn) => unchanged(turn, () => readAndAnswer(turn))),
-      tries(200),
+      tries(100),
     );
   });
 
@@ -171,7 +171,7 @@ describe("a turn", { timeout: 60_000 }, () => {
   });
 });
 
-describe("the results of a turn", () => {
+describe("the results of a turn", { timeout: 20_000 }, () => {
   const calls = normalizeToolCalls([call]);
 
   it("are written, or refused, whatever is given as them", () => {

@@ -182,7 +182,7 @@ describe("a pattern", () => {
   });
 });
 
-describe("a value", () => {
+describe("a value", { timeout: 20_000 }, () => {
   it("of any kind is JSON, or refused at a place in it", () => {
     fc.assert(
       fc.property(foreign, (make) => {
