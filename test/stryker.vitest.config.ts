@@ -7,7 +7,7 @@ export default defineConfig({
   resolve: { tsconfigPaths: true },
   test: {
     include: [process.env.MUTATION_TESTS ?? "test/{core,providers,containers,driver}/**/*.test.ts"],
-    // It replaces the list of providers, which all files share here.
+    // It puts a list of its own in the place of that of the providers.
     exclude: ["test/providers/page.test.ts"],
   },
 });

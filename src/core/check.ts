@@ -76,7 +76,8 @@ class Checker implements Effects {
     let writes = false;
     for (const step of stepSites(definition.plan.steps)) {
       for (const call of callSites(step)) {
-        problems.push(...(call.kind === "tool" ? this.toolProblems(call) : this.workflowProblems(call, definition)));
+        const found = call.kind === "tool" ? this.toolProblems(call) : this.workflowProblems(call, definition);
+        for (const problem of found) problems.push(problem);
         writes ||= call.kind === "tool" ? this.isWrite(call.name) : this.called(call.name, definition).writes;
       }
     }

@@ -83,7 +83,7 @@ function compile(value: JsonValue, place: Place): Test {
 
 function truthy(text: string, place: Place): Test {
   const template = compileWhole(text, place);
-  place.compilation.references.push(...template.references);
+  for (const reference of template.references) place.compilation.references.push(reference);
   return (scope) => {
     const value = resolveCompiled(template, scope);
     return value !== null && value !== false && value !== 0 && value !== "";
@@ -122,15 +122,15 @@ function comparison(compare: (left: JsonValue, right: JsonValue) => boolean): Op
 
 function compileOperand(value: JsonValue, { pointer, compilation }: Place): CompiledTemplate {
   const template = compileTemplate(value, compilation.roots, pointer);
-  compilation.references.push(...template.references);
-  compilation.faults.push(...template.faults);
+  for (const reference of template.references) compilation.references.push(reference);
+  for (const fault of template.faults) compilation.faults.push(fault);
   return template;
 }
 
 /** A template alone in its string. */
 function compileWhole(value: JsonValue, place: Place): CompiledTemplate {
   const template = compileTemplate(value, place.compilation.roots, place.pointer);
-  place.compilation.faults.push(...template.faults);
+  for (const fault of template.faults) place.compilation.faults.push(fault);
   const isFine = template.faults.length > 0 || template.node.kind === "whole";
   if (!isFine) refuse("must be one template, with nothing around it", place);
   return template;

@@ -64,13 +64,14 @@ function orThrow(definition: Definition | DefinitionError): Definition {
 }
 
 function define(document: unknown): Definition | DefinitionError {
-  const { copy, problems } = copyDocument(document);
-  const notJson = new Set(problems.map(({ pointer }) => pointer));
-  problems.push(...takeOutFaults(copy).filter(({ pointer }) => !notJson.has(pointer)));
+  const { copy, problems: notJson } = copyDocument(document);
+  const places = new Set(notJson.map(({ pointer }) => pointer));
+  // Lists of any length, so they are not spread as arguments.
+  const problems = notJson.concat(takeOutFaults(copy).filter(({ pointer }) => !places.has(pointer)));
   if (!isReadable(copy)) return definitionError(copy, problems);
   const embedded = new Map<string, Workflow>();
   const { plan, reads, problems: found } = compileWorkflow(copy, embedInto(embedded, copy.name, problems));
-  problems.push(...found);
+  for (const problem of found) problems.push(problem);
   if (problems.length > 0) return definitionError(copy, problems);
   seal(copy);
   const definition = { workflow: copy, plan, reads, embedded };

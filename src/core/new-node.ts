@@ -13,7 +13,7 @@ export function newFlow(path: string, plan: WorkflowPlan, owner: Step, index: nu
 
 function flowOf<O extends Step | undefined>(path: string, plan: WorkflowPlan, owner: O, index: number) {
   return {
-    kind: "flow",
+    kind: "flow" as const,
     path,
     plan,
     owner,
@@ -31,7 +31,7 @@ function flowOf<O extends Step | undefined>(path: string, plan: WorkflowPlan, ow
     stopped: false,
     queued: false,
     timer: undefined,
-  } as const;
+  };
 }
 
 export function newStep(path: string, plan: StepPlan, flow: Flow, owner: Scope, index = 0): Step {

@@ -3,7 +3,7 @@ import type { JsonValue } from "./json.js";
 import { subschemas } from "./json-schema.js";
 
 /** What one check may take; and more for each value within the value that is checked. */
-const maxWork = 1_000_000;
+const maxWork = 400_000;
 const workPerValue = 1_000;
 /** To hold one schema against one value, whatever the two are. */
 const workPerApplication = 8;

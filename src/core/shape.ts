@@ -13,7 +13,7 @@ export function takeOutFaults(document: unknown): Problem[] {
   const { error } = workflowSchema.safeParse(document);
   const faulty: (readonly PropertyKey[])[] = [];
   for (const issue of error?.issues ?? []) {
-    problems.push(...issueProblems(issue, document));
+    for (const problem of issueProblems(issue, document)) problems.push(problem);
     // A name that is text can stay: what refers to it is no fault of its own.
     const isText = typeof at(document, issue.path) === "string" && codeOf(issue) === "INVALID_NAME";
     if (issue.code !== "unrecognized_keys" && !isText) faulty.push(issue.path);

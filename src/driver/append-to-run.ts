@@ -1,4 +1,5 @@
 import { apply } from "../core/apply.js";
+import { fromJournal } from "../core/from-journal.js";
 import type { Fact, JournalRecord } from "../core/record.js";
 import type { RunState } from "../core/state.js";
 import type { Clock } from "../ports/clock.js";
@@ -21,11 +22,14 @@ export async function appendToRun(
   const state = await readKnownRun(store, runId);
   const journal = new Journal(store, runId, crypto.randomUUID(), state.seq);
   for (;;) {
-    const fact = decide(state);
+    const fact = fromJournal(() => decide(state));
     if (fact === undefined) return;
     const record: JournalRecord = { ...fact, at: clock.now() };
-    const others = await journal.append([record], headOf(state, [record]));
+    const others = await journal.append(
+      [record],
+      fromJournal(() => headOf(state, [record])),
+    );
     if (others === undefined) return;
-    for (const other of others) apply(state, other);
+    for (const other of others) fromJournal(() => apply(state, other));
   }
 }

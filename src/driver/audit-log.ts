@@ -1,4 +1,5 @@
 import { type AuditEntry, Auditor } from "../core/audit.js";
+import { fromJournal } from "../core/from-journal.js";
 import type { JournalRecord } from "../core/record.js";
 import type { RunStore } from "../ports/run-store.js";
 import { listRuns, type RunSelection } from "./list-runs.js";
@@ -14,7 +15,7 @@ export type { AuditEntry } from "../core/audit.js";
  * marks `writeOnly` or `format: "password"` is masked. A run that goes on is told as far as it has come; a run that is
  * deleted is no longer told of.
  *
- * @throws ToolweaveError while it is read: `STORE_UNAVAILABLE`; `INVALID_OPTIONS` for a time that is no ISO 8601
+ * @throws ToolweaveError while it is read: `STORE_UNAVAILABLE`, `INVALID_JOURNAL`; `INVALID_OPTIONS` for a time that is no ISO 8601
  */
 export async function* auditLog(
   store: RunStore,
@@ -23,7 +24,7 @@ export async function* auditLog(
   for await (const { runId, workflow } of listRuns(store, filter)) {
     const auditor = new Auditor(runId, workflow);
     for await (const record of readEach<JournalRecord>(runId, (seq) => store.read(runId, seq))) {
-      yield* auditor.read(record);
+      yield* fromJournal(() => auditor.read(record));
     }
   }
 }

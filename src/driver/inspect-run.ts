@@ -1,11 +1,13 @@
 import { cut, jsonBytes } from "../core/cut.js";
 import { ToolweaveError } from "../core/errors.js";
 import { readSettings } from "../core/fold.js";
+import { fromJournal } from "../core/from-journal.js";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, setOwn } from "../core/json.js";
 import { maskAt } from "../core/mask.js";
 import { pointerTo } from "../core/path.js";
 import { type RunResult, resultOf } from "../core/result.js";
 import type { RunEventData } from "../core/run-event.js";
+import type { RunState } from "../core/state.js";
 import type { RunHead, RunStore } from "../ports/run-store.js";
 import { headOf } from "./head.js";
 import { readKnownRun } from "./read-run.js";
@@ -43,6 +45,10 @@ export async function inspectRun(
 ): Promise<Inspection> {
   if (!(maxBytes >= 0)) throw new ToolweaveError("INVALID_OPTIONS", "maxBytes: expected a number of bytes, 0 or more.");
   const state = await readKnownRun(store, runId, { settings: { ...readSettings, emits: true } });
+  return fromJournal(() => inspect(state, maxBytes));
+}
+
+function inspect(state: RunState, maxBytes: number): Inspection {
   const { workflow, status, createdAt, updatedAt } = headOf(state);
   const whole = {
     ...resultOf(state),

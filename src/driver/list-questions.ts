@@ -1,3 +1,4 @@
+import { fromJournal } from "../core/from-journal.js";
 import type { Question } from "../core/question.js";
 import { questionView } from "../core/question-view.js";
 import type { RunStore } from "../ports/run-store.js";
@@ -31,7 +32,7 @@ export async function* listQuestions(
     if (workflow !== undefined && head.workflow !== workflow) continue;
     const state = await readRun(store, head.runId);
     for (const { question } of state?.questions.values() ?? []) {
-      if (kind === undefined || question.kind === kind) yield questionView(question);
+      if (kind === undefined || question.kind === kind) yield fromJournal(() => questionView(question));
     }
   }
 }

@@ -1,6 +1,8 @@
 import { apply } from "../core/apply.js";
 import { ToolweaveError } from "../core/errors.js";
 import { beginRun, plansToRead, readSettings } from "../core/fold.js";
+import { fromJournal } from "../core/from-journal.js";
+import type { JournalRecord } from "../core/record.js";
 import type { RunState } from "../core/state.js";
 import type { RunStore } from "../ports/run-store.js";
 import { reachStore, readRecords } from "./journal.js";
@@ -24,11 +26,21 @@ export async function readRun(
   return reachStore(runId, async () => {
     let state: RunState | undefined;
     for await (const record of readRecords(store, runId)) {
-      if (state === undefined) state = beginRun(record, plans(record), settings);
-      else apply(state, record);
+      state = fromJournal(() => readRecord(state, record, settings, plans));
     }
     return state;
   });
+}
+
+function readRecord(
+  state: RunState | undefined,
+  record: JournalRecord,
+  settings: RunState["settings"],
+  plans: typeof plansToRead,
+): RunState {
+  if (state === undefined) return beginRun(record, plans(record), settings);
+  apply(state, record);
+  return state;
 }
 
 /** The state of a stored run. @throws ToolweaveError `UNKNOWN_RUN`, and as `readRun` does */

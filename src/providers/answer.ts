@@ -1,5 +1,5 @@
 import { contentOf, type DispatchEntry } from "../core/dispatch.js";
-import { ToolweaveError } from "../core/errors.js";
+import { isToolweaveError, ToolweaveError } from "../core/errors.js";
 import {
   deepestNesting,
   isJsonArray,
@@ -44,7 +44,7 @@ export function toToolMessages(
   output: readonly DispatchEntry[] | { readonly entries: readonly DispatchEntry[] },
 ): readonly object[] {
   const provider = providerOf(name);
-  const entries = entriesById(output);
+  const entries = attemptEntries(output);
   const results = normalizeToolCalls(calls).map((call) => wireResult(provider, call, entries.get(call.id)));
   return results.length === 0 ? [] : provider.writeResults(results);
 }
@@ -79,6 +79,15 @@ function providerOf(name: string): Provider {
   throw new ToolweaveError("INVALID_OPTIONS", `The provider must be one of ${known}.`);
 }
 
+function attemptEntries(output: unknown): ReadonlyMap<string, Entry> {
+  try {
+    return entriesById(output);
+  } catch (thrown) {
+    // What throws when it is read comes from no dispatch.
+    throw isToolweaveError(thrown) ? thrown : notEntries("The output", thrown);
+  }
+}
+
 function entriesById(output: unknown): ReadonlyMap<string, Entry> {
   const list = Array.isArray(output) ? output : own(output, "entries");
   if (!Array.isArray(list)) throw notEntries("The output");
@@ -92,9 +101,11 @@ function entriesById(output: unknown): ReadonlyMap<string, Entry> {
   return entries;
 }
 
-function notEntries(subject: string): ToolweaveError {
+function notEntries(subject: string, cause?: unknown): ToolweaveError {
   const expected = "the entries of a dispatch ({ success, id, name, arguments, flow, result, content, error? })";
-  return new ToolweaveError("INVALID_OPTIONS", `${subject} must be ${expected}. Pass what toolDispatch resolves to.`);
+  return new ToolweaveError("INVALID_OPTIONS", `${subject} must be ${expected}. Pass what toolDispatch resolves to.`, {
+    cause,
+  });
 }
 
 type Entry = Pick<WireResult, "isError" | "content" | "value">;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseText, pathText, type Root } from "../../src/core/parse-template.js";
+import { clip, parseText, pathText, type Root } from "../../src/core/parse-template.js";
 
 const roots: readonly Root[] = ["input", "steps", "item"];
 const parse = (text: string) => parseText(text, roots, "/at");
@@ -164,6 +164,7 @@ describe("pathText", () => {
     [[], "input"],
     [["a.b", "0"], "input#/a.b/0"],
     [[""], "input#/"],
+    [["a "], "input#/a%20"],
     [[" a", '50%{"x"}'], "input#/%20a/50%25%7B%22x%22%7D"],
   ])("%j", (segments, expected) => {
     expect(pathText({ root: "input" }, segments)).toBe(expected);
@@ -171,5 +172,22 @@ describe("pathText", () => {
 
   test("a step's value", () => {
     expect(pathText({ root: "steps", stepId: "pay", field: "inputs" }, ["a"])).toBe("steps.pay.inputs.a");
+  });
+});
+
+describe("faults", () => {
+  test("show their own template, and of a long one the beginning", () => {
+    const path = "a..".repeat(50);
+    const { faults } = parseText(`before {{}} and {{input.${path}}} behind`, ["input"], "");
+    expect(faults).toHaveLength(2);
+    expect(faults[0]).toMatch(/^Template \{\{\}\} is empty/);
+    expect(faults[1]).toMatch(/^Template \{\{input\.[a.]{92}… has an empty segment/);
+  });
+
+  test.each([
+    [100, "x".repeat(100)],
+    [101, `${"x".repeat(100)}…`],
+  ])("a text of %d characters is clipped beyond 100", (length, clipped) => {
+    expect(clip("x".repeat(length))).toBe(clipped);
   });
 });

@@ -114,7 +114,7 @@ describe("a schema is taken that", () => {
   });
 });
 
-describe("a check that would double with each level of the value", () => {
+describe("a check that would double with each level of the value", { timeout: 20_000 }, () => {
   const twice = { anyOf: [{ properties: { next: { $ref: "#" } } }, { properties: { next: { $ref: "#" } } }] };
   const chain = (levels: number, last: JsonValue): JsonValue =>
     Array.from({ length: levels }).reduce<JsonValue>((next) => ({ next }), last);
@@ -135,9 +135,9 @@ describe("a check that would double with each level of the value", () => {
     const few = countedCheck(6, twice);
     expect(few.issues).toEqual([]);
     expect(few.looks).toBeGreaterThanOrEqual(2 ** 6);
-    const many = countedCheck(40, twice);
+    const many = countedCheck(24, twice);
     expect(many.issues).toEqual([{ pointer: "", message: expect.stringContaining("takes too much work") }]);
-    expect(many.looks).toBeLessThan(1_000_000);
+    expect(many.looks).toBeLessThan(100_000);
     // Each check has a measure of its own.
     expect(many.check(chain(6, 1))).toEqual([]);
   });
@@ -146,7 +146,7 @@ describe("a check that would double with each level of the value", () => {
     const kind = (name: string) => ({ properties: { kind: { const: name }, next: { $ref: "#" } }, required: ["kind"] });
     const { check } = compileJsonSchema({ oneOf: [kind("a"), kind("b"), kind("c")] });
     const list = (last: JsonValue) =>
-      Array.from({ length: 30 }).reduce<JsonValue>(
+      Array.from({ length: 14 }).reduce<JsonValue>(
         (next, _, index) => ({ kind: index % 2 === 0 ? "b" : "c", next }),
         last,
       );
@@ -157,6 +157,6 @@ describe("a check that would double with each level of the value", () => {
 
   it("grants more to a larger value", () => {
     const { check } = compileJsonSchema({ items: { anyOf: Array.from({ length: 60 }, (_, n) => ({ const: n })) } });
-    expect(check(Array.from({ length: 3_000 }, (_, n) => n % 60))).toEqual([]);
+    expect(check(Array.from({ length: 1_500 }, (_, n) => n % 60))).toEqual([]);
   });
 });

@@ -54,6 +54,10 @@ it.each<[string, JsonSchema, JsonValue, string[]]>([
     JSON.parse('{"__proto__":1}'),
     ["/__proto__"],
   ],
+  ["what else may stand there", { unevaluatedProperties: secret }, { a: 1 }, ["/a"]],
+  ["elements that else may stand there", { unevaluatedItems: secret }, [1], ["/0"]],
+  ["nothing where anything may stand", { properties: { a: true, b: false } }, { a: 1, b: 2 }, []],
+  ["properties by a pattern of code points", { patternProperties: { "^.$": secret } }, { "😀": 1 }, ["/😀"]],
   ["nothing, by true", true, { a: 1 }, []],
 ])("%s", (_, schema, value, expected) => {
   expect(secretPointers(schema, value)).toEqual(expected);
@@ -76,7 +80,7 @@ function counted(value: JsonValue): { value: JsonValue; reads: () => number } {
   return { value: watch(value), reads: () => reads };
 }
 
-describe("the work of a search", () => {
+describe("the work of a search", { timeout: 20_000 }, () => {
   it("grows with the value, not with its square", () => {
     const reads = [200, 400].map((count) => {
       const entries = Array.from({ length: count }, (_, index) => [`k${index}`, index] as const);
@@ -103,5 +107,7 @@ describe("the work of a search", () => {
     const list = (length: number) => ({ [key]: Array.from({ length }, () => 1) });
     expect(secretPointers(schema, list(20))).toHaveLength(20);
     expect(secretPointers(schema, list(60))).toEqual([""]);
+    const within = { $defs: { list: schema }, allOf: [{ $ref: "#/$defs/list" }], properties: { a: secret } };
+    expect(secretPointers(within, list(60))).toEqual([""]);
   });
 });

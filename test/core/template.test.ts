@@ -227,6 +227,8 @@ describe("resolveTemplate: paths that lead nowhere", () => {
     const input = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`${n}${"k".repeat(500)}`, n]));
     const { message } = failure(() => resolveTemplate("{{input.x}}", { input }));
     expect(message).toContain("and 10 more and has no");
+    const few = Object.fromEntries(Object.entries(input).slice(0, 20));
+    expect(failure(() => resolveTemplate("{{input.x}}", { input: few })).message).toMatch(/19k+…" and has no/);
     expect(message.length).toBeLessThan(3_000);
   });
 

@@ -78,7 +78,7 @@ function checkAgainst(schema: unknown, value: JsonValue): void {
   unchanged(value, () => secretPointers(validator.schema, value));
 }
 
-describe("a schema", () => {
+describe("a schema", { timeout: 60_000 }, () => {
   it("that is nearly one is one, or is refused", () => {
     fc.assert(fc.property(mutated(schemas, keywords), values, checkAgainst), tries(300));
   });
@@ -183,7 +183,7 @@ describe("a pattern", () => {
   });
 });
 
-describe("a value", () => {
+describe("a value", { timeout: 20_000 }, () => {
   it("of any kind is JSON, or refused at a place in it", () => {
     fc.assert(
       fc.property(foreign, (make) => {

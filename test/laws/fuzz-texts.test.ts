@@ -35,7 +35,7 @@ const template: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.dictionary(oddText, templateText),
 );
 
-describe("a template", () => {
+describe("a template", { timeout: 20_000 }, () => {
   it("is resolved or refused, and changes nothing that it reads", () => {
     fc.assert(
       fc.property(template, oddJson, (given, value) => {
@@ -99,7 +99,7 @@ describe("a pointer", () => {
   });
 });
 
-describe("a reference", () => {
+describe("a reference", { timeout: 20_000 }, () => {
   const scopeOf = (value: JsonValue) => ({
     arguments: value,
     call: value,

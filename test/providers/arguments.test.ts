@@ -21,6 +21,7 @@ describe("arguments", () => {
     ["an object", { floor: 3 }, '{"floor":3}', { floor: 3 }],
     ["the text of an object", '{"floor":3}', '{"floor":3}', { floor: 3 }],
     ["text encoded twice", '"{\\"floor\\": 3}"', '"{\\"floor\\": 3}"', { floor: 3 }],
+    ["text encoded twice, with blanks before it", '"  {\\"floor\\": 3}"', '"  {\\"floor\\": 3}"', { floor: 3 }],
     ["null within", '{"floor":null}', '{"floor":null}', { floor: null }],
     ["a long integer as text", '{"n":"9007199254740993"}', '{"n":"9007199254740993"}', { n: "9007199254740993" }],
     ["2^53 itself", '{"n":9007199254740992}', '{"n":9007199254740992}', { n: 2 ** 53 }],

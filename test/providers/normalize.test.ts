@@ -145,6 +145,31 @@ describe("what is no call", () => {
     expect(error.message).not.toMatch(/secret|unheard|hello|call me/);
   });
 
+  it.each<[string, unknown, string, string]>([
+    ["an item", [chatCall("{}"), 5], "/1", "Item 1: expected a response, a message"],
+    [
+      "what can't be kept",
+      [{ id: "a", function: { name: "a", arguments: 1n } }],
+      "/0",
+      "The tool calls: expected a response",
+    ],
+    ["what can't be kept, not in a list", { big: 1n }, "", "what can't be kept as JSON (see the cause)"],
+    ["what throws", new Proxy([], { get: () => JSON.parse("no JSON") }), "", "can't be read: expected a response"],
+    ["what throws, and why", new Proxy([], { get: () => JSON.parse("no JSON") }), "", "found: reading them throws."],
+    [
+      "a flat call with a type",
+      [{ type: "x", name: "a", arguments: "{}" }],
+      "/0",
+      'the keys "type", "name", "arguments"',
+    ],
+    ["a name alone", [{ name: "a", type: "x" }], "/0", 'the keys "name", "type"'],
+    ["arguments alone", [{ arguments: "{}" }], "/0", 'the keys "arguments"'],
+  ])("is told with its place: %s", (_kind, raw, pointer, text) => {
+    const error = thrown(() => normalizeToolCalls(raw));
+    expect(error).toMatchObject({ code: "UNKNOWN_CALL_SHAPE", pointer });
+    expect(error.message).toContain(text);
+  });
+
   it("is told by at most ten keys, each at most 40 characters", () => {
     const wide = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`${at}${"k".repeat(90)}`, at]));
     const { message } = thrown(() => normalizeToolCalls(wide));

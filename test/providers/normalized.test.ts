@@ -70,6 +70,14 @@ describe("normalizing twice", () => {
     expect(call).toMatchObject({ arguments: null, error });
   });
 
+  it("an error of a call without arguments stands, though they could be read", () => {
+    const error = { code: "INVALID_CALL", message: "No." };
+    expect(one([{ id: "a", name: "b", arguments: {}, raw_arguments: "{}", raw_call: null, error }])).toMatchObject({
+      arguments: null,
+      error,
+    });
+  });
+
   it("without name, id or kind, a lookalike is a call like any other", () => {
     expect(one([{ raw_arguments: "", raw_call: 5 }])).toMatchObject({
       id: "call_1",

@@ -7,9 +7,6 @@ import {
   toToolMessages,
 } from "../../src/providers/index.js";
 
-const { providers } =
-  await vi.importActual<typeof import("../../src/providers/list.js")>("../../src/providers/list.js");
-
 // As the page says: the file, and an entry in the list.
 vi.mock("../../src/providers/list.js", async (importOriginal) => {
   const list = await importOriginal<typeof import("../../src/providers/list.js")>();
@@ -17,6 +14,8 @@ vi.mock("../../src/providers/list.js", async (importOriginal) => {
   return { ...list, providers: [acme, ...list.providers] };
 });
 
+const { providers } =
+  await vi.importActual<typeof import("../../src/providers/list.js")>("../../src/providers/list.js");
 const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
 const page = read("docs/providers.md");
 

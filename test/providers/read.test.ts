@@ -132,6 +132,9 @@ describe("a call is read", () => {
     ],
     ["langchain, blocks alone", { content: [{ type: "reasoning" }, langchainCall], response_metadata: {} }, "c9"],
     ["langchain, without a type", [{ id: "c9", name: "weather", args: oslo }], "c9"],
+    ["langchain, with more beside", [{ id: "c9", name: "weather", args: oslo, index: 0 }], "c9"],
+    ["openai-chat, an empty list beside", message({ tool_calls: [], toolCalls: [chat] }), "call_9"],
+    ["openai-chat, with an index", [{ ...chat, index: 0 }], "call_9"],
     ["mcp, a request", mcpCall, "9"],
     ["mcp, a batch", [mcpCall], "9"],
   ])("%s", (_kind, raw, id) => {

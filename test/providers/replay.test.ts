@@ -174,6 +174,21 @@ describe("what a provider sent goes back to it", () => {
     expect(toAssistantMessage("openai-chat", normalizeToolCalls([call]))).toMatchObject({ tool_calls: [call] });
   });
 
+  it("openai-chat: the older call among others is written as they are", () => {
+    const older = normalizeToolCalls({
+      role: "assistant",
+      content: null,
+      function_call: { name: "a", arguments: "{}" },
+    });
+    const calls = [...older, ...normalizeToolCalls([{ id: "b", function: { name: "b", arguments: "{}" } }])];
+    expect(toAssistantMessage("openai-chat", calls)).toMatchObject({ tool_calls: [{ id: "call_1" }, { id: "b" }] });
+  });
+
+  it("gemini: an id that is a number does not go back", () => {
+    const calls = normalizeToolCalls([{ functionCall: { id: 7, name: "a", args: {} } }]);
+    expect(toAssistantMessage("gemini", calls).parts[0]?.functionCall).not.toHaveProperty("id");
+  });
+
   it("gemini: ids that it sent, and no others; signatures", () => {
     const calls = normalizeToolCalls([
       { functionCall: { id: "g1", name: "weigh", args }, thoughtSignature: "c2ln" },

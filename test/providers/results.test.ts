@@ -173,11 +173,11 @@ describe("results", () => {
     ["mistral", "tool_call_id", "tool_calls"],
     ["mistral-sdk", "toolCallId", "toolCalls"],
   ])("go to %s under ids of nine letters and digits, the same on both sides", (provider, key, callsKey) => {
-    const calls = chatCalls("call_with_long_id", "D681PevKs", "call-other");
+    const calls = chatCalls("call_with_long_id", "D681PevKs", "D681PevKs-", "-D681PevKs");
     const messages = toToolMessages(provider, calls, [entry("D681PevKs", "ok")]);
     const ids = messages.map((message) => Reflect.get(message, key));
     expect(ids[1]).toBe("D681PevKs");
-    expect(new Set(ids).size).toBe(3);
+    expect(new Set(ids).size).toBe(4);
     for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9]{9}$/);
     expect(messages[1]).toEqual({ role: "tool", name: "weigh", [key]: "D681PevKs", content: "ok" });
     const written = ids.map((id) => ({ id, type: "function", function: { name: "weigh", arguments: argsText } }));
@@ -265,6 +265,11 @@ describe("what can't be written", () => {
       "entries without ids",
       () => toToolMessages("mistral", chatCalls("a"), unchecked([{ success: true }])),
       "Entry 0 must be",
+    ],
+    [
+      "entries that throw when they are read",
+      () => toToolMessages("mistral", chatCalls("a"), new Proxy([], { get: () => JSON.parse("no JSON") })),
+      "The output must be the entries",
     ],
   ])("%s is refused", (_kind, run, text) => {
     expect(run).toThrow(expect.objectContaining({ code: "INVALID_OPTIONS", message: expect.stringContaining(text) }));
