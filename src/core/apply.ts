@@ -12,7 +12,7 @@ import { queue } from "./queue.js";
 import type { JournalRecord, Opened, Reported, RunEnded, WriteIntended } from "./record.js";
 import { asked, replied } from "./replies.js";
 import { abortBelow, failContainer, failScope, release, stepEnded } from "./scope.js";
-import type { RunState } from "./state.js";
+import { type RunState, warn } from "./state.js";
 import { renewTime, timedOut } from "./time-out.js";
 import { clearTimer, closeQuestion, drop, setTimer } from "./tree.js";
 import { decideWrite, notApplied } from "./writes.js";
@@ -165,7 +165,7 @@ function ended(state: RunState, record: RunEnded): void {
   const output = root.plan.output === undefined ? last && root.results.get(last.id)?.result : record.output;
   const error = root.failing?.error;
   state.ended = { status: record.status, output: output ?? null, error, seq: state.seq, at: state.updatedAt };
-  state.warnings.push(...(record.warnings ?? []));
+  warn(state, record.warnings);
   stopClock(state, root.clock);
   for (const { call } of [...state.questions.values()]) closeQuestion(state, call, { state: "withdrawn" });
 }

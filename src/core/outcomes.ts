@@ -23,7 +23,7 @@ import { queue } from "./queue.js";
 import type { Completed, Failed, Retried } from "./record.js";
 import { mayFallBack } from "./retry.js";
 import { childEnded, childFailed, stepEnded, stepFailed } from "./scope.js";
-import type { RunState } from "./state.js";
+import { type RunState, warn } from "./state.js";
 import { attach, closeQuestion, drop, liveBelow, setTimer } from "./tree.js";
 import { markUndo, nextUndo, undoFailed } from "./undo.js";
 import { decideWrite, keepUndo, notApplied } from "./writes.js";
@@ -69,7 +69,7 @@ function resultView({ reply }: Call, result: JsonValue): JsonValue {
 
 function flowCompleted(state: RunState, flow: Flow, record: Completed): void {
   if (flow.owner === undefined) return;
-  state.warnings.push(...(record.warnings ?? []));
+  warn(state, record.warnings);
   const last = flow.plan.steps.at(-1);
   const output = flow.plan.output === undefined ? last && flow.results.get(last.id)?.result : record.result;
   const value: JsonValue = output ?? null;
@@ -79,7 +79,7 @@ function flowCompleted(state: RunState, flow: Flow, record: Completed): void {
 
 function containerCompleted(state: RunState, step: Step, record: Completed): void {
   const result = containerOf(step).result(step, state);
-  state.warnings.push(...(record.warnings ?? []));
+  warn(state, record.warnings);
   if (step.plan.compensate !== undefined) {
     const writes = step.undo.flatMap((entry) => entry.writes);
     const { compensate: plan, id: stepId } = step.plan;

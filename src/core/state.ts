@@ -78,3 +78,8 @@ export type ClosedQuestion =
   /** `shown`: the answer as people see it. */
   | { readonly state: "answered"; readonly answer: Answer; readonly shown: Answer }
   | { readonly state: "withdrawn" | "superseded" | "expired" };
+
+/** Keeps warnings, of which there may be more than a call takes arguments. */
+export function warn(state: RunState, warnings: readonly Warning[] = []): void {
+  for (const warning of warnings) state.warnings.push(warning);
+}

@@ -524,3 +524,11 @@ test("a run with a time-out fails by it, and undoes", () => {
   });
   expect(state.nodes.has("a~undo")).toBe(true);
 });
+
+it("keeps more warnings than a call takes arguments", () => {
+  const warnings = Array.from({ length: 200_000 }, () => ({ code: "UNRESOLVED_REFERENCE" as const, message: "gone" }));
+  const { warnings: kept } = resultOf(
+    fold([a], [completed("a"), { kind: "run_ended", status: "completed", warnings }]),
+  );
+  expect(kept).toHaveLength(200_000);
+});
