@@ -49,6 +49,7 @@ const resume = sideOf("resume");
 const template = sideOf("template");
 const define = sideOf("define");
 const waiting = sideOf("waiting");
+const forEach = sideOf("for-each");
 const size = sideOf("size");
 const start = sideOf("start");
 
@@ -88,8 +89,29 @@ and output by zod, and has no storage here.`,
         theirs: memoryRun("of 100", "toolweave", 100),
         target: { atMost: 1.2 },
       },
+      {
+        what: "a call of a set of 1,000, against one of 10",
+        unit: "µs",
+        ours: dispatch("of 1,000", "toolweaveCall", 1_000),
+        theirs: dispatch("of 10", "toolweaveCall", 10),
+        target: { atMost: 1.2 },
+      },
+      {
+        what: "a done step of a run of 10,000 that is resumed, against one of 1,000",
+        unit: "µs",
+        ours: resume("of 10,000", "toolweaveStep", 10_000),
+        theirs: resume("of 1,000", "toolweaveStep", 1_000),
+        target: { atMost: 1.2 },
+      },
+      {
+        what: "memory for an item of a for_each over 100,000, 8 at once, against one over 10,000",
+        unit: "kB",
+        ours: forEach("of 100,000", "toolweave", 100_000),
+        theirs: forEach("of 10,000", "toolweave", 10_000),
+        target: { atMost: 1.2 },
+      },
     ],
-    does: "Both are ours.",
+    does: "Both are ours. The memory is what lives at most, the results included, with a store that keeps nothing.",
   },
   {
     name: "sqlite",

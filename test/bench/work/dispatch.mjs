@@ -36,6 +36,11 @@ export async function toolweave(count, through = "tool") {
   });
 }
 
+/** Microseconds for a call of a set of so many. */
+export async function toolweaveCall(count) {
+  return (await toolweave(count)) / count;
+}
+
 export async function toolNode(count) {
   const { AIMessage } = await import("@langchain/core/messages");
   const { tool } = await import("@langchain/core/tools");

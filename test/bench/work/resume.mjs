@@ -22,6 +22,11 @@ export async function toolweave(steps) {
   });
 }
 
+/** The same for one of the steps. */
+export async function toolweaveStep(steps) {
+  return (await toolweave(steps)) / steps;
+}
+
 export async function tanstack(steps) {
   const { chain, drive, inMemoryRunStore } = await import("./tanstack.mjs");
   const workflow = chain(steps, true);
