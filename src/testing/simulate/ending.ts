@@ -1,0 +1,49 @@
+import type { Played } from "./play.js";
+import type { Choice, Schedule } from "./schedule.js";
+
+/** How a run ended, as far as it has to be the same whatever happened to its drivers. */
+export interface Ending {
+  readonly hasRaced: boolean;
+  readonly status: string;
+  /** Of what is the same only where nothing ran side by side: there, how far things came is a matter of timing. */
+  readonly text: string;
+}
+
+export function endingOf({ result, witness, hasRaced }: Played): Ending | undefined {
+  if (result === undefined) return undefined;
+  const { status, output, error, undoErrors = [], writes } = result;
+  const text = JSON.stringify({
+    status,
+    output,
+    error: error?.path,
+    undoErrors: undoErrors.map(({ path }) => path),
+    writes: writes.map(({ path, state }) => [path, state]).sort(),
+    made: witness.writes.map(({ path, inputs }) => [path, inputs]),
+  });
+  return { hasRaced, status, text };
+}
+
+/**
+ * The schedule that has to end as this one does: without what has no bearing on the end. `undefined` where there is
+ * nothing to compare.
+ */
+export function peerOf({ course }: Played): Schedule | undefined {
+  const peer: Choice[] = [];
+  let isSame = true;
+  for (const { at, menu, taken } of course.points) {
+    if (taken === menu[0]) continue;
+    if (taken.bearing === "none") isSame = false;
+    // How calls of a dead process fared is part of its death.
+    else if (taken.take === "arrives") continue;
+    else if (taken.bearing === "lasting") peer.push({ at, take: taken.take });
+    else return undefined;
+  }
+  return isSame ? undefined : peer;
+}
+
+/** What differs that should not. */
+export function differenceOf(played: Ending, peer: Ending): string | undefined {
+  const isRaced = played.hasRaced || peer.hasRaced;
+  if (played.status === peer.status && (isRaced || played.text === peer.text)) return undefined;
+  return `The run ended otherwise than without what happened to its drivers: ${played.text} instead of ${peer.text}`;
+}
