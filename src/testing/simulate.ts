@@ -5,7 +5,8 @@ import type { JournalRecord } from "../core/record.js";
 import type { RunResult } from "../core/result.js";
 import { Section } from "../driver/section.js";
 import type { Policy } from "../ports/policy.js";
-import type { FakeTool } from "./fake-tool.js";
+import type { Tool } from "../ports/tool-adapter.js";
+import { type FakeTool, isFakeTool } from "./fake-tool.js";
 import { type Broken, explore, Trial } from "./simulate/explore.js";
 import { menusOf } from "./simulate/menus.js";
 import type { Faults, Schedule } from "./simulate/schedule.js";
@@ -104,7 +105,8 @@ const turn = new Section();
  *
  * @returns what was tried, when all of it held
  * @throws SimulationError for the shortest schedule found that breaks something. ToolweaveError `INVALID_OPTIONS`, also
- *   for a `replay` that names what never comes; what `runWorkflow` throws before a run begins comes as a violation.
+ *   for a `replay` that names what never comes, and for `answers` that do not fit; what `runWorkflow` throws before a run
+ *   begins.
  */
 export function simulate<Input>(
   workflow: Workflow<Input>,
@@ -136,6 +138,8 @@ async function simulateAlone<Input>(
 
 function setupOf<Input>(workflow: Workflow<Input>, options: SimulateOptions<Input>): Setup {
   const { input, tools, policy, answers = {}, check, maxFaults = 2, workflows = [] } = options;
+  const real = tools.find((tool: Tool) => !isFakeTool(tool));
+  if (real !== undefined) throw invalid(`tool ${real.name} has to be made by fakeTool`);
   const faults = { ...oneOfEach, ...options.faults };
   const others = isWorkflow(workflows) ? [workflows] : workflows;
   return {

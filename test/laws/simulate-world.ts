@@ -6,7 +6,7 @@ import { type FakeTool, fakeTool } from "../../src/testing/fake-tool.js";
 import { behaviourOf, resultOf } from "./world.js";
 
 /** Keys of the effects that were made; those of tools that are not idempotent as often as they were made. */
-export const effects = fakeState<string[]>([]);
+const effects = fakeState<string[]>([]);
 
 /** The tools of the samples, as the simulator takes them: what fails by itself is told by the input `b`. */
 export const fakeTools: readonly FakeTool[] = [

@@ -1,3 +1,4 @@
+import { ToolweaveError } from "../../core/errors.js";
 import { isJsonObject, type JsonValue } from "../../core/json.js";
 import type { Answer, DoubtQuestion, Question } from "../../core/record.js";
 import { compileSchema, type JsonSchema } from "../../core/schema.js";
@@ -75,8 +76,9 @@ export class Person {
     if (value !== undefined) return value;
     const found = someValue(schema);
     if (found !== undefined) return found;
-    throw new TypeError(
-      `Step ${stepId} asks for a value that can't be made up. Give it in answers: { ${stepId}: [value] }.`,
+    throw new ToolweaveError(
+      "INVALID_OPTIONS",
+      `simulate: step ${stepId} asks for a value that can't be made up. Give it: answers: { ${stepId}: [value] }.`,
     );
   }
 }

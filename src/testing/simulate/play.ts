@@ -1,4 +1,4 @@
-import { isToolweaveError } from "../../core/errors.js";
+import { isToolweaveError, ToolweaveError } from "../../core/errors.js";
 import type { Question } from "../../core/record.js";
 import type { RunResult } from "../../core/result.js";
 import { answerQuestion } from "../../driver/answer.js";
@@ -80,13 +80,16 @@ function hasCalls({ pending }: Stage): boolean {
 }
 
 /** The result of a run that came to its end; else another process carries it on. */
-async function afterEnd(stage: Stage, _driver: Process, end: End): Promise<RunResult | undefined> {
+async function afterEnd(stage: Stage, driver: Process, end: End): Promise<RunResult | undefined> {
   for (const process of stage.processes) {
     if (!process.isDead && process.end !== undefined) checkEnd(stage, process, process.end);
   }
   if ("result" in end && end.result !== undefined) {
     if (end.result.status !== "waiting") return end.result;
-    for (const question of end.result.questions ?? []) await answerLater(stage, question);
+    for (const question of end.result.questions ?? []) {
+      if (driver.given.has(question.id)) throw unfit(question);
+      await answerLater(stage, question);
+    }
   }
   stage.open();
   return undefined;
@@ -102,7 +105,16 @@ function checkEnd({ witness, driver }: Stage, process: Process, end: End): void 
   const code = isToolweaveError(error) ? error.code : undefined;
   if (code === "RUN_TAKEN_OVER" && process !== driver) return;
   if (code === "STORE_UNAVAILABLE" && process.isCutOff) return;
+  // Nothing has happened yet: it is the simulation that was called in a wrong way.
+  if (witness.journal.length === 0) throw error;
   witness.find(`A stream threw ${code ?? "an error"}: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+function unfit({ stepId }: Question): ToolweaveError {
+  return new ToolweaveError(
+    "INVALID_OPTIONS",
+    `simulate: what answers holds for step ${stepId} does not fit its question.`,
+  );
 }
 
 /** Somebody answers from elsewhere, after the run was left waiting. */
@@ -171,7 +183,11 @@ function goOnWithQuestion(stage: Stage, driver: Process, asked: Asked, extend: (
       clock: stage.clock.of(process),
     }).catch(() => undefined);
   }
-  asked.resolve(take === "later" ? undefined : person.answer(question, take));
+  if (take === "later") asked.resolve(undefined);
+  else {
+    process.given.add(question.id);
+    asked.resolve(person.answer(question, take));
+  }
   return take;
 }
 

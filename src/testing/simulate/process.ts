@@ -14,6 +14,8 @@ export interface Process {
   /** Whether the store was out of reach for it. */
   isCutOff: boolean;
   hasLeft: boolean;
+  /** The questions that its host has answered. */
+  readonly given: Set<string>;
   stream: RunStream | undefined;
   end: End | undefined;
 }
@@ -28,6 +30,7 @@ export function newProcess(index: number): Process {
     isDeaf: false,
     isCutOff: false,
     hasLeft: false,
+    given: new Set(),
     stream: undefined,
     end: undefined,
   };
