@@ -7,6 +7,15 @@ import type { PlantedFault } from "./faults.js";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
+/** How often the text that a fault replaces is there. */
+export function places({ file, find }: PlantedFault): number {
+  return occurrences(readFileSync(join(root, "src", file), "utf8"), find);
+}
+
+function occurrences(text: string, find: string): number {
+  return text.split(find).length - 1;
+}
+
 /** A copy of the source, in which faults are planted one by one. */
 export class Plot {
   private readonly folder = mkdtempSync(join(tmpdir(), "toolweave-planted-"));
@@ -22,7 +31,7 @@ export class Plot {
   caught({ file, find, replace, samples }: PlantedFault, limit: number): string {
     const place = join(this.folder, "src", file);
     const text = readFileSync(place, "utf8");
-    if (text.split(find).length !== 2) throw new Error(`src/${file} does not hold this once: ${find}`);
+    if (occurrences(text, find) !== 1) throw new Error(`src/${file} does not hold this once: ${find}`);
     writeFileSync(
       place,
       text.replace(find, () => replace),
