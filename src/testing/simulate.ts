@@ -48,8 +48,8 @@ export interface SimulationReport {
   readonly schedules: number;
   /** Whether those were all that there are within `faults` and `maxFaults`. */
   readonly exhaustive: boolean;
-  /** Every schedule with so many turns or fewer was tried. */
-  readonly completeTo: number;
+  /** Every schedule with so many turns or fewer was tried. Absent where one was replayed. */
+  readonly completeTo?: number;
   readonly seed: number;
 }
 
@@ -101,7 +101,8 @@ const turn = new Section();
  * that a run whose process died ends as one that nothing happened to, and what `check` asks for.
  *
  * The store has no leases, so that any process may take the run over from any other. Nothing takes real time, and the
- * same call tries the same schedules.
+ * same call tries the same schedules. A run that is not at its end after 5,000 calls, answers and waits is taken to be
+ * endless, which is a violation.
  *
  * @returns what was tried, when all of it held
  * @throws SimulationError for the shortest schedule found that breaks something. ToolweaveError `INVALID_OPTIONS`, also
@@ -126,7 +127,7 @@ async function simulateAlone<Input>(
     const { played, broken } = await trial.play(replay);
     const [unmet] = played.course.unmet;
     if (unmet !== undefined) throw invalid(`replay names ${unmet.take} at ${unmet.at}, and the run never comes there`);
-    const report = { schedules: 1, exhaustive: false, completeTo: -1, seed };
+    const report = { schedules: 1, exhaustive: false, seed };
     if (broken !== undefined) throw new SimulationError(violationOf(broken), report);
     return report;
   }

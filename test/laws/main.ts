@@ -31,7 +31,7 @@ function simulateAll(): Promise<Tally> {
         return;
       }
       tally.schedules += told.schedules;
-      if (++tally.simulations % 100 === 0) console.log(`${tally.schedules} schedules so far`);
+      if (++tally.simulations % 10 === 0) console.log(`${tally.schedules} schedules so far`);
     });
     return new Promise<void>((resolve) => {
       child.on("exit", (code) => {

@@ -24,21 +24,18 @@ export function endingOf({ result, witness, hasRaced }: Played): Ending | undefi
 }
 
 /**
- * The schedule that has to end as this one does: without what has no bearing on the end. `undefined` where there is
- * nothing to compare.
+ * The schedule that has to end as this one does: without what has no bearing on the end. `undefined` where something
+ * happened that may end the run in another way.
  */
 export function peerOf({ course }: Played): Schedule | undefined {
   const peer: Choice[] = [];
-  let isSame = true;
   for (const { at, menu, taken } of course.points) {
-    if (taken === menu[0]) continue;
-    if (taken.bearing === "none") isSame = false;
     // How calls of a dead process fared is part of its death.
-    else if (taken.take === "arrives") continue;
-    else if (taken.bearing === "lasting") peer.push({ at, take: taken.take });
-    else return undefined;
+    if (taken === menu[0] || taken.bearing === "none" || taken.take === "arrives") continue;
+    if (taken.bearing !== "lasting") return undefined;
+    peer.push({ at, take: taken.take });
   }
-  return isSame ? undefined : peer;
+  return peer;
 }
 
 /** What differs that should not. */

@@ -41,9 +41,9 @@ export class Trial {
 
   private async differs(schedule: Schedule, played: Played): Promise<string | undefined> {
     const peer = peerOf(played);
-    const ending = endingOf(played);
-    if (ending === undefined) return undefined;
-    if (peer === undefined) {
+    const ending = peer && endingOf(played);
+    if (peer === undefined || ending === undefined) return undefined;
+    if (peer.length === schedule.length) {
       this.endings.set(keyOf(schedule), ending);
       return undefined;
     }

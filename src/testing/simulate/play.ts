@@ -22,6 +22,9 @@ export interface Played {
   readonly hasRaced: boolean;
 }
 
+/** The real one: a test may have put a fake in its place. */
+const { setImmediate } = globalThis;
+
 /** A run that has not ended by then never will. */
 const maxMoves = 5_000;
 
