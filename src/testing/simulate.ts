@@ -68,14 +68,25 @@ export interface Violation {
 /** Thrown by `simulate`; the message tells the whole story. */
 export class SimulationError extends Error {
   override readonly name = "SimulationError";
+  // No fields: the message tells it, and test runners print the fields of an error.
+  readonly #violation: Violation;
+  readonly #report: SimulationReport;
 
-  constructor(
-    readonly violation: Violation,
-    readonly report: SimulationReport,
-  ) {
+  constructor(violation: Violation, report: SimulationReport) {
     const { problem, story, schedule } = violation;
     const steps = story.map((line, index) => `  ${index + 1}. ${line}`).join("\n");
     super(`${problem}\n\nWhat happened:\n${steps}\n\nShow it again with replay:\n${JSON.stringify(schedule)}`);
+    this.#violation = violation;
+    this.#report = report;
+  }
+
+  get violation(): Violation {
+    return this.#violation;
+  }
+
+  /** What was tried up to then. */
+  get report(): SimulationReport {
+    return this.#report;
   }
 }
 

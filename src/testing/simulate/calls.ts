@@ -1,3 +1,4 @@
+import { declaredOutcome } from "../../core/doubt.js";
 import { ToolError } from "../../core/errors.js";
 import { copyJson, type JsonValue, normalizeJson } from "../../core/json.js";
 import { changedSince, statesNow } from "../fake-state.js";
@@ -30,13 +31,13 @@ export function settle(scene: Scene, flight: Flight, take: string): void {
     }
     case "fails for good":
       scene.broken.add(inAnyAttempt(context.path));
-      witness.refused(context);
+      witness.failedAt(context);
       return flight.reject(new ToolError(`${tool.name} failed, as the simulation wants it.`));
     case "fails":
-      witness.refused(context);
+      witness.failedAt(context);
       return flight.reject(new ToolError(`${tool.name} failed, as the simulation wants it.`));
     case "refused":
-      witness.refused(context);
+      witness.failedAt(context);
       return flight.reject(new ToolError(`${tool.name} refused, as the simulation wants it.`, { outcome: "refused" }));
     case "reply lost":
       arrive(witness, flight);
@@ -83,7 +84,8 @@ export function arrive(witness: Witness, flight: Flight): { result: unknown } | 
     }
     return { result };
   } catch (error) {
-    witness.refused(context);
+    witness.failedAt(context);
+    if (declaredOutcome(error) === "refused") witness.hasRefusal = true;
     return { error };
   }
 }

@@ -3,9 +3,13 @@ import type { Choice, Schedule } from "./schedule.js";
 
 /** How a run ended, as far as it has to be the same whatever happened to its drivers. */
 export interface Ending {
-  readonly hasRaced: boolean;
   readonly status: string;
-  /** Of what is the same only where nothing ran side by side: there, how far things came is a matter of timing. */
+  /**
+   * Whether no more than the status is the same. Where things run side by side, how far they come is a matter of timing;
+   * and a refusal whose process died is told by a person as a plain failure, after which more is tried.
+   */
+  readonly isLoose: boolean;
+  /** All that has to be the same elsewhere. */
   readonly text: string;
 }
 
@@ -20,7 +24,7 @@ export function endingOf({ result, witness, hasRaced }: Played): Ending | undefi
     writes: writes.map(({ path, state }) => [path, state]).sort(),
     made: witness.writes.map(({ path, inputs }) => [path, inputs]),
   });
-  return { hasRaced, status, text };
+  return { status, isLoose: hasRaced || witness.hasRefusal, text };
 }
 
 /**
@@ -40,7 +44,7 @@ export function peerOf({ course }: Played): Schedule | undefined {
 
 /** What differs that should not. */
 export function differenceOf(played: Ending, peer: Ending): string | undefined {
-  const isRaced = played.hasRaced || peer.hasRaced;
-  if (played.status === peer.status && (isRaced || played.text === peer.text)) return undefined;
+  const isLoose = played.isLoose || peer.isLoose;
+  if (played.status === peer.status && (isLoose || played.text === peer.text)) return undefined;
   return `The run ended otherwise than without what happened to its drivers: ${played.text} instead of ${peer.text}`;
 }

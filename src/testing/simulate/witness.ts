@@ -33,6 +33,8 @@ interface Verdict {
 export class Witness {
   readonly journal: JournalRecord[] = [];
   readonly writes: SimulatedWrite[] = [];
+  /** Whether a system refused by itself. */
+  hasRefusal = false;
   /** What was found first. */
   problem: string | undefined;
   private readonly byKey = new Map<string, SimulatedWrite>();
@@ -122,7 +124,8 @@ export class Witness {
     }
   }
 
-  refused({ path, attempt }: ToolCallContext): void {
+  /** A call reached its system, which did nothing. */
+  failedAt({ path, attempt }: ToolCallContext): void {
     this.failed.add(`${path}#${attempt}`);
   }
 
