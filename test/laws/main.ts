@@ -28,6 +28,7 @@ function simulateAll(): Promise<Tally> {
     child.on("message", (told: Told) => {
       if ("problem" in told) {
         tally.problems.push(told.problem);
+        console.log(told.problem);
         return;
       }
       tally.schedules += told.schedules;
@@ -58,7 +59,6 @@ function plantAll(): string[] {
 const from = performance.now();
 const { schedules, simulations, problems } = await simulateAll();
 const seconds = (performance.now() - from) / 1_000;
-for (const problem of problems) console.log(problem);
 const missed = plantAll();
 console.log(`schedules: ${schedules}, in ${simulations} simulations, ${(schedules / seconds).toFixed(0)} a second`);
 console.log(`violations: ${problems.length}`);

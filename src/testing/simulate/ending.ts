@@ -9,8 +9,11 @@ export interface Ending {
    * and a refusal whose process died is told by a person as a plain failure, after which more is tried.
    */
   readonly isLoose: boolean;
-  /** All that has to be the same elsewhere. */
+  /** What has to be the same elsewhere. */
   readonly text: string;
+  /** Likewise, where no call failed: the text of a failure whose process died is lost, and may stand in what follows. */
+  readonly values: string;
+  readonly hasFailure: boolean;
 }
 
 export function endingOf({ result, witness, hasRaced }: Played): Ending | undefined {
@@ -18,13 +21,14 @@ export function endingOf({ result, witness, hasRaced }: Played): Ending | undefi
   const { status, output, error, undoErrors = [], writes } = result;
   const text = JSON.stringify({
     status,
-    output,
     error: error?.path,
     undoErrors: undoErrors.map(({ path }) => path),
     writes: writes.map(({ path, state }) => [path, state]).sort(),
-    made: witness.writes.map(({ path, inputs }) => [path, inputs]),
+    made: witness.writes.map(({ path }) => path),
   });
-  return { status, isLoose: hasRaced || witness.hasRefusal, text };
+  const values = JSON.stringify({ output, inputs: witness.writes.map(({ inputs }) => inputs) });
+  const { hasRefusal, hasFailure } = witness;
+  return { status, isLoose: hasRaced || hasRefusal, text, values, hasFailure };
 }
 
 /**
@@ -44,7 +48,13 @@ export function peerOf({ course }: Played): Schedule | undefined {
 
 /** What differs that should not. */
 export function differenceOf(played: Ending, peer: Ending): string | undefined {
-  const isLoose = played.isLoose || peer.isLoose;
-  if (played.status === peer.status && (isLoose || played.text === peer.text)) return undefined;
-  return `The run ended otherwise than without what happened to its drivers: ${played.text} instead of ${peer.text}`;
+  if (played.status !== peer.status) return difference(played.status, peer.status);
+  if (played.isLoose || peer.isLoose) return undefined;
+  if (played.text !== peer.text) return difference(played.text, peer.text);
+  if (played.hasFailure || peer.hasFailure || played.values === peer.values) return undefined;
+  return difference(played.values, peer.values);
+}
+
+function difference(is: string, was: string): string {
+  return `The run ended otherwise than without what happened to its drivers: ${is} instead of ${was}`;
 }

@@ -59,6 +59,11 @@ export class Witness {
     return this.failed.has(`${path}#${attempt}`);
   }
 
+  /** Whether any call failed. */
+  get hasFailure(): boolean {
+    return this.failed.size > 0;
+  }
+
   isAnswered(questionId: string): boolean {
     return this.answers.has(questionId);
   }
