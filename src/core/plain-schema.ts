@@ -58,11 +58,11 @@ function objectFits({ properties = {}, required = [], additionalProperties = tru
   return (value) => {
     if (!isJsonObject(value)) return false;
     for (const name of required) if (!Object.hasOwn(value, name)) return false;
-    for (const name of Object.keys(value)) {
-      const fits = known.get(name);
-      if (fits === undefined ? !additionalProperties : !fits(value[name] ?? null)) return false;
+    for (const [name, fits] of known) {
+      const property = Object.hasOwn(value, name) ? value[name] : undefined;
+      if (property !== undefined && !fits(property)) return false;
     }
-    return true;
+    return additionalProperties || Object.keys(value).every((name) => known.has(name));
   };
 }
 

@@ -1,0 +1,179 @@
+import { isWorkflow, type Workflow } from "../core/document.js";
+import { ToolweaveError } from "../core/errors.js";
+import type { JsonValue } from "../core/json.js";
+import type { JournalRecord } from "../core/record.js";
+import type { RunResult } from "../core/result.js";
+import { Section } from "../driver/section.js";
+import type { Policy } from "../ports/policy.js";
+import type { Tool } from "../ports/tool-adapter.js";
+import { type FakeTool, isFakeTool } from "./fake-tool.js";
+import { type Broken, explore, Trial } from "./simulate/explore.js";
+import { menusOf } from "./simulate/menus.js";
+import type { Faults, Schedule } from "./simulate/schedule.js";
+import { Cast, type Setup, type SimulatedWorld } from "./simulate/setup.js";
+import { shrink } from "./simulate/shrink.js";
+import { storyOf } from "./simulate/story.js";
+
+export interface SimulateOptions<Input = unknown> {
+  /** @default {} */
+  input?: Input;
+  /** Everything that the workflow calls, each made by `fakeTool`. */
+  tools: readonly FakeTool[];
+  /** The workflows that may be called by name. */
+  workflows?: Workflow | readonly Workflow[];
+  /** Asked before every write. @default a person is asked about every write */
+  policy?: Policy;
+  /**
+   * By step id: of an `ask`, the values that a person may give, the plain one first; of a write, the fields that a
+   * person may change, `{ amount: 1 }`. @default no edits; of an `ask`, a simple value that fits
+   */
+  answers?: Readonly<Record<string, readonly JsonValue[]>>;
+  /** Throws where a run ended as it never may. Asked of every schedule; the fake states are as the run left them. */
+  check?(world: SimulatedWorld, result: RunResult): unknown;
+  /** How often each may happen in one schedule; 0 leaves it out. @default 1 of each */
+  faults?: Partial<Faults>;
+  /** How many may happen in one schedule together; `order` does not count. @default 2 */
+  maxFaults?: number;
+  /** How many schedules are tried at most. @default 2,000 */
+  limit?: number;
+  /** Of what is drawn where there are more schedules than the limit. @default 1 */
+  seed?: number;
+  /** Plays this one schedule, as a violation gave it. */
+  replay?: Schedule;
+}
+
+/** What was tried, and held. */
+export interface SimulationReport {
+  /** How many schedules were tried. */
+  readonly schedules: number;
+  /** Whether those were all that there are within `faults` and `maxFaults`. */
+  readonly exhaustive: boolean;
+  /** Every schedule with so many turns or fewer was tried. Absent where one was replayed. */
+  readonly completeTo?: number;
+  readonly seed: number;
+}
+
+/** A schedule that breaks what must hold: the shortest that was found. */
+export interface Violation {
+  readonly problem: string;
+  /** Shows it again, as `replay`. */
+  readonly schedule: Schedule;
+  /** What happened, one line a step. */
+  readonly story: readonly string[];
+  readonly journal: readonly JournalRecord[];
+  /** Of a run that came to its end. */
+  readonly result?: RunResult;
+}
+
+/** Thrown by `simulate`; the message tells the whole story. */
+export class SimulationError extends Error {
+  override readonly name = "SimulationError";
+  // No fields: the message tells it, and test runners print the fields of an error.
+  readonly #violation: Violation;
+  readonly #report: SimulationReport;
+
+  constructor(violation: Violation, report: SimulationReport) {
+    const { problem, story, schedule } = violation;
+    const steps = story.map((line, index) => `  ${index + 1}. ${line}`).join("\n");
+    super(`${problem}\n\nWhat happened:\n${steps}\n\nShow it again with replay:\n${JSON.stringify(schedule)}`);
+    this.#violation = violation;
+    this.#report = report;
+  }
+
+  get violation(): Violation {
+    return this.#violation;
+  }
+
+  /** What was tried up to then. */
+  get report(): SimulationReport {
+    return this.#report;
+  }
+}
+
+const oneOfEach: Faults = {
+  crash: 1,
+  leave: 1,
+  takeover: 1,
+  outage: 1,
+  cancel: 1,
+  fail: 1,
+  doubt: 1,
+  slow: 1,
+  answer: 1,
+  order: 1,
+};
+
+/** Fake states begin anew with every schedule, so simulations take turns. */
+const turn = new Section();
+
+/**
+ * Proves a workflow: runs it, by the engine that runs it in earnest, under every schedule of faults, and checks after each
+ * that nothing was made twice, that every write is told of and undone as it should be, that only what was approved ran,
+ * that a run whose process died ends as one that nothing happened to, and what `check` asks for.
+ *
+ * The store has no leases, so that any process may take the run over from any other. Nothing takes real time, and the
+ * same call tries the same schedules. A run that is not at its end after 5,000 calls, answers and waits is taken to be
+ * endless, which is a violation.
+ *
+ * @returns what was tried, when all of it held
+ * @throws SimulationError for the shortest schedule found that breaks something. ToolweaveError `INVALID_OPTIONS`, also
+ *   for a `replay` that names what never comes, and for `answers` that do not fit; what `runWorkflow` throws before a run
+ *   begins.
+ */
+export function simulate<Input>(
+  workflow: Workflow<Input>,
+  options: SimulateOptions<NoInfer<Input>>,
+): Promise<SimulationReport> {
+  return turn.hold(() => simulateAlone(workflow, options));
+}
+
+async function simulateAlone<Input>(
+  workflow: Workflow<Input>,
+  options: SimulateOptions<Input>,
+): Promise<SimulationReport> {
+  const { limit = 2_000, seed = 1, replay } = options;
+  const setup = setupOf(workflow, options);
+  const trial = new Trial(setup);
+  if (replay !== undefined) {
+    const { played, broken } = await trial.play(replay);
+    const [unmet] = played.course.unmet;
+    if (unmet !== undefined) throw invalid(`replay names ${unmet.take} at ${unmet.at}, and the run never comes there`);
+    const report = { schedules: 1, exhaustive: false, seed };
+    if (broken !== undefined) throw new SimulationError(violationOf(broken), report);
+    return report;
+  }
+  const { isExhaustive, completeTo, broken } = await explore(trial, setup, { limit, seed });
+  const report = { schedules: trial.count, exhaustive: isExhaustive, completeTo, seed };
+  if (broken !== undefined) throw new SimulationError(violationOf(await shrink(trial, broken)), report);
+  return report;
+}
+
+function setupOf<Input>(workflow: Workflow<Input>, options: SimulateOptions<Input>): Setup {
+  const { input, tools, policy, answers = {}, check, maxFaults = 2, workflows = [] } = options;
+  const real = tools.find((tool: Tool) => !isFakeTool(tool));
+  if (real !== undefined) throw invalid(`tool ${real.name} has to be made by fakeTool`);
+  const faults = { ...oneOfEach, ...options.faults };
+  const others = isWorkflow(workflows) ? [workflows] : workflows;
+  return {
+    workflow,
+    workflows: [workflow, ...others.filter(({ name }) => name !== workflow.name)],
+    input,
+    cast: new Cast(tools),
+    policy,
+    answers,
+    menus: menusOf(faults),
+    faults,
+    maxFaults,
+    check,
+  };
+}
+
+function violationOf({ problem, schedule, played }: Broken): Violation {
+  const { witness, result } = played;
+  const story = storyOf(played);
+  return { problem, schedule, story, journal: witness.journal, ...(result && { result }) };
+}
+
+function invalid(why: string): ToolweaveError {
+  return new ToolweaveError("INVALID_OPTIONS", `simulate: ${why}.`);
+}

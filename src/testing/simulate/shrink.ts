@@ -1,0 +1,12 @@
+import type { Broken, Trial } from "./explore.js";
+
+/** Drops turns of a schedule for as long as what is left breaks something, too. */
+export async function shrink(trial: Trial, broken: Broken): Promise<Broken> {
+  for (const dropped of broken.schedule) {
+    const schedule = broken.schedule.filter((turn) => turn !== dropped);
+    const less = await trial.play(schedule);
+    // A turn that never came is none.
+    if (less.broken !== undefined && less.played.course.unmet.length === 0) return shrink(trial, less.broken);
+  }
+  return broken;
+}
