@@ -2,8 +2,8 @@ import { ConflictError } from "../core/errors.js";
 import type { JournalRecord } from "../core/record.js";
 import type { RunFilter, RunHead, RunLease, RunStore } from "../ports/run-store.js";
 import { checkTtl, type FilterArguments, filterArguments, unknownAfter } from "../ports/store-arguments.js";
+import { appendStatements, oneByOneOrTogether } from "./postgres/appends.js";
 import {
-  channel,
   inTurn,
   isPool,
   type PostgresClient,
@@ -21,32 +21,8 @@ export type {
   PostgresResult,
 } from "./postgres/notifier.js";
 
-// The count of the run's row decides: whoever comes second waits for the row, then finds another count. Nothing is then
-// placed, so nothing is added and nobody notified.
-const add = `
-  added AS (
-    INSERT INTO toolweave_records
-    SELECT $1, $2::integer + place - 1, record FROM placed, unnest($3::text[]) WITH ORDINALITY AS given (record, place)
-  )
-  SELECT CASE WHEN $4::boolean THEN pg_notify('${channel}', $1)::text END FROM placed`;
-
 const statements = {
-  begin: `WITH placed AS (
-      INSERT INTO toolweave_runs AS run
-        (run_id, records, status, phase, open_questions, wake_ms, updated_ms, workflow, created_ms)
-      VALUES ($1, cardinality($3::text[]), $5, $6, $7, $8, $9, $10, $11)
-      ON CONFLICT (run_id) DO UPDATE
-      SET records = excluded.records, status = $5, phase = $6, open_questions = $7, wake_ms = $8, updated_ms = $9
-      WHERE run.records = $2::integer
-      RETURNING run_id
-    ), ${add}`,
-  goOn: `WITH placed AS (
-      UPDATE toolweave_runs
-      SET records = records + cardinality($3::text[]), status = $5, phase = $6, open_questions = $7, wake_ms = $8,
-        updated_ms = $9
-      WHERE run_id = $1 AND records = $2::integer
-      RETURNING run_id
-    ), ${add}`,
+  ...appendStatements,
   // The page ends with the record that fills it, so that large records are never held by the hundred.
   page: `SELECT record, (SELECT records FROM toolweave_runs WHERE run_id = $1) AS count
     FROM toolweave_records
@@ -118,6 +94,8 @@ function makeStore(database: PostgresPool | PostgresClient): RunStore {
     return queryText<Row>({ name: `toolweave_${name}`, text: statements[name], values });
   }
 
+  const goOnByOne = oneByOneOrTogether((name, values) => query(name, ...values));
+
   async function append(
     runId: string,
     expectedSeq: number,
@@ -125,21 +103,26 @@ function makeStore(database: PostgresPool | PostgresClient): RunStore {
     head: RunHead,
   ): Promise<void> {
     const texts = records.map((record) => JSON.stringify(record));
-    const { workflow, status, phase, openQuestions } = head;
     const wakeMs = head.wakeAt === undefined ? null : Date.parse(head.wakeAt);
-    const notifies = !notifier.isWatched(runId);
-    const updatedMs = Date.parse(head.updatedAt);
-    const values = [runId, expectedSeq, texts, notifies, status, phase, openQuestions, wakeMs, updatedMs];
+    const columns = [head.status, head.phase, head.openQuestions, wakeMs, Date.parse(head.updatedAt)] as const;
+    const isWatched = notifier.isWatched(runId);
     try {
-      const { count } =
-        expectedSeq === 0
-          ? await query("begin", ...values, workflow, Date.parse(head.createdAt))
-          : await query("goOn", ...values);
-      if (count === 0) throw new ConflictError(runId, expectedSeq);
+      if (!(await place())) throw new ConflictError(runId, expectedSeq);
     } catch (error) {
       throw isConflict(error) ? new ConflictError(runId, expectedSeq) : error;
     }
-    if (!notifies) notifier.announce(runId);
+    if (isWatched) notifier.announce(runId);
+
+    async function place(): Promise<boolean> {
+      const [text] = texts;
+      if (expectedSeq > 0 && text !== undefined && texts.length === 1 && isWatched) {
+        return goOnByOne([runId, expectedSeq, text, ...columns]);
+      }
+      const values = [runId, expectedSeq, texts, !isWatched, ...columns];
+      const begins = [head.workflow, Date.parse(head.createdAt)];
+      const { count } = await (expectedSeq === 0 ? query("begin", ...values, ...begins) : query("goOn", ...values));
+      return count === 1;
+    }
   }
 
   async function* read(runId: string, fromSeq = 0): AsyncGenerator<JournalRecord, void, undefined> {

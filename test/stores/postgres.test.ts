@@ -78,6 +78,97 @@ describe("postgresStore", () => {
     expect(query.mock.calls).toEqual([[expect.objectContaining({ name: "toolweave_goOn" })]]);
   });
 
+  describe("sends appends of one record to watched runs together, where they come while others are on their way", () => {
+    const ids = Array.from({ length: 20 }, (_, index) => `crew-${index}`);
+
+    async function beginAll(pool: PostgresPool) {
+      const store = postgresStore(pool);
+      const stops = ids.map((id) => store.watch?.(id, () => {}));
+      onTestFinished(async () => {
+        for (const stop of stops) stop?.();
+        for (const id of ids) await store.delete(id);
+      });
+      await Promise.all(ids.map((id) => store.append(id, 0, [record], headOf(id))));
+      const recordsOf = async (id: string) => {
+        const records: JournalRecord[] = [];
+        for await (const each of store.read(id)) records.push(each);
+        return records;
+      };
+      return { store, recordsOf };
+    }
+
+    test("in few statements, each with its own record and head", async () => {
+      const pool = testPool();
+      const sent: (string | undefined)[] = [];
+      const { store, recordsOf } = await beginAll({
+        totalCount: 0,
+        options: pool.options,
+        connect: () => pool.connect(),
+        query(query) {
+          sent.push(query.name);
+          return pool.query(query);
+        },
+      });
+      sent.length = 0;
+      const head = (id: string, index: number) =>
+        headOf(id, {
+          openQuestions: index,
+          ...(index % 2 === 0 && { phase: "undoing", wakeAt: `20${31 + index}-01-01T00:00:00.000Z` }),
+        });
+      const last = (at: number): JournalRecord => ({ kind: "run_taken", at, driver: `"\\{ä},NULL ${at}` });
+      await Promise.all(ids.map((id, index) => store.append(id, 1, [last(index)], head(id, index))));
+      expect(sent.filter((name) => name !== "toolweave_announce")).toEqual([
+        "toolweave_goOnByOne",
+        "toolweave_goOnByOne",
+        "toolweave_goOnTogether",
+      ]);
+      for (const [index, id] of ids.entries()) {
+        expect(await store.head(id)).toEqual(head(id, index));
+        expect(await recordsOf(id)).toEqual([record, last(index)]);
+      }
+    });
+
+    test("and each that comes behind another count is a conflict, by itself", async () => {
+      const { store, recordsOf } = await beginAll(testPool());
+      const late = new Set(["crew-0", "crew-5", "crew-19"]);
+      const outcomes = await Promise.allSettled(
+        ids.map((id) => store.append(id, late.has(id) ? 2 : 1, [record], headOf(id))),
+      );
+      for (const [index, id] of ids.entries()) {
+        expect(outcomes[index]).toMatchObject(
+          late.has(id) ? { status: "rejected", reason: { code: "STORE_CONFLICT" } } : { status: "fulfilled" },
+        );
+        expect(await recordsOf(id)).toHaveLength(late.has(id) ? 1 : 2);
+      }
+    });
+
+    test("and one that the database refuses fails alone", async () => {
+      const { store, recordsOf } = await beginAll(testPool());
+      const isRefused = (id: string) => id === "crew-7";
+      const outcomes = await Promise.allSettled(
+        ids.map((id) => store.append(id, 1, [record], headOf(id, { openQuestions: isRefused(id) ? 2 ** 40 : 1 }))),
+      );
+      for (const [index, id] of ids.entries()) {
+        expect(outcomes[index]).toMatchObject(
+          isRefused(id) ? { status: "rejected", reason: { code: "22003" } } : { status: "fulfilled" },
+        );
+        expect(await recordsOf(id)).toHaveLength(isRefused(id) ? 1 : 2);
+      }
+    });
+
+    test("and of two for one run one is placed", async () => {
+      const { store, recordsOf } = await beginAll(testPool());
+      const outcomes = await Promise.allSettled(
+        [...ids, ...ids].map((id) => store.append(id, 1, [record], headOf(id))),
+      );
+      for (const [index, id] of ids.entries()) {
+        const statuses = [outcomes[index], outcomes[index + ids.length]].map((outcome) => outcome?.status);
+        expect(statuses.sort()).toEqual(["fulfilled", "rejected"]);
+        expect(await recordsOf(id)).toHaveLength(2);
+      }
+    });
+  });
+
   test("works with a pool of one connection, without a watch that would take it", async () => {
     const store = postgresStore(testPool({ max: 1 }));
     expect(store.watch).toBeUndefined();
@@ -269,5 +360,25 @@ describe("postgresStore.watch", () => {
       await driver.append("shown", seq, [record], headOf("shown", { openQuestions: seq + 1 }));
     await vi.waitUntil(() => seen === 20, { timeout: 10_000 });
     for (const stop of stops) stop?.();
+  });
+
+  test("tells others what is left to tell when the last one stops watching, who may end the pool then", async () => {
+    const pool = openPool();
+    const [driver, viewer] = [postgresStore(pool), postgresStore(testPool())];
+    let hints = 0;
+    let seen = 0;
+    const stopViewing = viewer.watch?.("left", async () => {
+      hints += 1;
+      seen = Math.max(seen, (await viewer.head("left"))?.openQuestions ?? 0);
+    });
+    await vi.waitUntil(() => hints > 0, { timeout: 10_000 });
+    const stop = driver.watch?.("left", () => {});
+    for (let seq = 0; seq < 5; seq++)
+      await driver.append("left", seq, [record], headOf("left", { openQuestions: seq + 1 }));
+    stop?.();
+    await driver.head("left");
+    await pool.end();
+    await vi.waitUntil(() => seen === 5, { timeout: 10_000 });
+    stopViewing?.();
   });
 });

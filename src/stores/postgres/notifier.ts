@@ -43,6 +43,7 @@ const announcement = `SELECT set_config('synchronous_commit', 'off', true), pg_n
   FROM unnest($1::text[]) AS run_id`;
 const firstDelayMs = 100;
 const longestDelayMs = 5_000;
+const announcedEveryMs = 250;
 
 export function isPool(database: PostgresPool | PostgresClient): database is PostgresPool {
   return "totalCount" in database;
@@ -76,7 +77,7 @@ export interface PostgresNotifier {
  *
  * PostgreSQL lets one transaction that notifies commit at a time, its flush to disk included. So an append notifies only
  * where nobody watches the run through the same store, as the process does that drives it: an answer's hint is as sure as
- * the answer. A driver's many appends are announced behind them, in transactions that wait for no disk.
+ * the answer. A driver's many appends are announced behind them, many by one transaction, which waits for no disk.
  */
 export function postgresNotifier(database: PostgresPool | PostgresClient): PostgresNotifier {
   const watchers = new Map<string, Set<() => void>>();
@@ -84,6 +85,7 @@ export function postgresNotifier(database: PostgresPool | PostgresClient): Postg
   let running = false;
   let announcing = false;
   let leave = () => {};
+  let hurry = () => {};
 
   function hint(watching: ReadonlySet<() => void>): void {
     for (const call of watching) {
@@ -172,6 +174,15 @@ export function postgresNotifier(database: PostgresPool | PostgresClient): Postg
       } catch {
         // A hint is worth no failure, and the next append brings the next.
       }
+      // Whoever drove a run and is done with it may end the pool.
+      if ([...unannounced].some((runId) => !watchers.has(runId))) continue;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, announcedEveryMs);
+        hurry = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
     }
     announcing = false;
   }
@@ -188,6 +199,7 @@ export function postgresNotifier(database: PostgresPool | PostgresClient): Postg
         watching.delete(call);
         if (watching.size === 0 && watchers.get(runId) === watching) watchers.delete(runId);
         if (watchers.size === 0) leave();
+        if (!watchers.has(runId) && unannounced.has(runId)) hurry();
       };
     },
     isWatched: (runId) => watchers.has(runId),
