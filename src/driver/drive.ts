@@ -1,18 +1,17 @@
 import { checkAnswer } from "../core/check-answer.js";
-import { dueTimers, nextTimer } from "../core/clock.js";
+import { nextTimer } from "../core/clock.js";
 import { errorText, ToolweaveError } from "../core/errors.js";
 import { isoTime } from "../core/event.js";
 import type { JsonValue } from "../core/json.js";
-import { next, wake } from "../core/next.js";
 import type { Call } from "../core/node.js";
 import { questionView } from "../core/question-view.js";
-import { queue } from "../core/queue.js";
-import type { JournalRecord, QuestionExpired } from "../core/record.js";
 import { type RunResult, resultOf } from "../core/result.js";
 import type { RunState } from "../core/state.js";
 import { Alarm } from "./alarm.js";
 import { answerQuestion, refuseSecretAnswer } from "./answer.js";
-import { type Arrival, type Beginning, Flight, factOf } from "./flight.js";
+import { begin, stillHold } from "./begin.js";
+import { type Beginning, Flight, writeOf } from "./flight.js";
+import { Intake } from "./intake.js";
 import { hasCode } from "./journal.js";
 import type { RunEvent, Settings } from "./options.js";
 import { Outbox } from "./outbox.js";
@@ -37,13 +36,9 @@ export class Drive {
   private readonly section = new Section();
   private readonly pulse = new Pulse();
   private readonly flight: Flight;
+  private readonly intake: Intake;
   private readonly outbox: Outbox;
   private readonly alarm: Alarm;
-  private expiries: QuestionExpired[] = [];
-  /** At first, since something may have come due while nobody drove the run. */
-  private isTimeUp = true;
-  private hasNews = false;
-  private seenStops = 0;
   /** Whether the consumer had something in hand since what may begin was last looked at. */
   private hasHeld = false;
   /** How many ask for the next event. */
@@ -67,6 +62,7 @@ export class Drive {
     const tower = { rouse: () => this.rouse(), fail: (error: unknown) => this.fail(error) };
     const announce = (call: Call, attempt: number) => this.announce(call, attempt);
     this.flight = new Flight({ state: this.state, route, announce }, settings, tower);
+    this.intake = new Intake(owned, this.flight, settings.clock, () => this.publish());
     this.outbox = new Outbox(
       {
         ...tower,
@@ -76,7 +72,7 @@ export class Drive {
       settings,
     );
     const ring = () => {
-      this.isTimeUp = true;
+      this.intake.isTimeUp = true;
       this.rouse();
     };
     this.alarm = new Alarm(settings.clock, ring, tower.fail);
@@ -97,7 +93,7 @@ export class Drive {
     if (event === undefined) return undefined;
     this.hasHeld = true;
     // What came while the event was on its way out is not left until the next one is asked for.
-    if (this.hasCome) this.rouse();
+    if (this.intake.hasCome) this.rouse();
     return event;
   }
 
@@ -121,7 +117,7 @@ export class Drive {
         if (mayGo !== undefined) await mayGo;
         let isStarted = false;
         try {
-          if (this.isToSettle) await this.settle();
+          if (this.intake.isWaiting) await this.settle();
           if (this.left === undefined && this.outbox.isEmpty) {
             const goingOn = this.goOn();
             if (goingOn === undefined) isStarted = true;
@@ -138,12 +134,8 @@ export class Drive {
       throw withUnrecorded(error, this.owned.unrecorded);
     } finally {
       this.demand--;
-      if (this.hasCome) this.rouse();
+      if (this.intake.hasCome) this.rouse();
     }
-  }
-
-  private get hasCome(): boolean {
-    return this.flight.hasArrivals || this.hasNews || this.isTimeUp;
   }
 
   get outcome(): RunResult | undefined {
@@ -196,18 +188,6 @@ export class Drive {
     return this.result !== undefined || this.left !== undefined || this.failure !== undefined;
   }
 
-  /** Whether something came, or follows from what came. */
-  private get isToSettle(): boolean {
-    const { ready, cancelRequested, cancelBegun, stops } = this.state;
-    return (
-      this.hasCome ||
-      ready.size > 0 ||
-      (cancelRequested && !cancelBegun) ||
-      stops !== this.seenStops ||
-      this.owned.hasEnded
-    );
-  }
-
   /** Starts what is next, now that the consumer has seen all that came before. `undefined`: the world is awaited. */
   private goOn(): Promise<void> | undefined {
     if (this.state.ended !== undefined) return this.finish();
@@ -220,8 +200,8 @@ export class Drive {
 
   /** Before it is said that the run waits: what others say, and what is due. */
   private async lookOnceMore(): Promise<void> {
-    this.hasNews = true;
-    this.isTimeUp = true;
+    this.intake.hasNews = true;
+    this.intake.isTimeUp = true;
     await this.settle();
     if (this.outbox.isEmpty && this.isIdle()) await this.finish();
   }
@@ -233,100 +213,19 @@ export class Drive {
     return true;
   }
 
-  /** Records what came of the world and of time, and all that it leads to without the world. */
   private async settle(): Promise<void> {
-    for (;;) {
-      this.owned.check();
-      if (this.hasNews) await this.readNews();
-      const records = this.decide();
-      if (records.length > 0) await this.owned.write(records);
-      else if (this.expiries.length > 0) await this.expire();
-      else break;
-      this.publish();
-    }
+    await this.intake.takeIn();
     this.alarm.set(this.left === undefined && this.state.ended === undefined ? nextTimer(this.state) : undefined);
   }
 
-  /** Whether a question expired depends on what others said of it first. */
-  private async expire(): Promise<void> {
-    for (const fact of this.expiries.splice(0)) {
-      await this.owned.appendFirst(() => (this.state.questions.has(fact.id) ? fact : undefined));
-    }
-  }
-
-  private decide(): JournalRecord[] {
-    const records: JournalRecord[] = [];
-    for (const arrival of this.flight.takeArrivals()) {
-      // The one before may have ended what this one is for.
-      const fact = arrival.handle.isWanted() ? factOf(arrival) : undefined;
-      if (fact === undefined) continue;
-      const write = writeOf(arrival);
-      if (write !== undefined) this.owned.unrecorded.push(write);
-      records.push(this.owned.record(fact));
-    }
-    this.takeDecisions(records);
-    if (this.isTimeUp) {
-      // What settled before a deadline wins, so time passes only now.
-      this.passTime(records);
-      this.takeDecisions(records);
-    }
-    if (this.state.stops !== this.seenStops) {
-      this.seenStops = this.state.stops;
-      this.flight.abortStopped();
-    }
-    return records;
-  }
-
-  private takeDecisions(records: JournalRecord[]): void {
-    for (let decision = next(this.state); decision !== undefined; decision = next(this.state)) {
-      if ("node" in decision) this.flight.plan(decision);
-      else records.push(this.owned.record(decision));
-    }
-  }
-
-  private passTime(records: JournalRecord[]): void {
-    this.isTimeUp = false;
-    for (const timer of dueTimers(this.state, this.settings.clock.now())) {
-      if (!this.state.timers.has(timer)) continue;
-      const fact = wake(this.state, timer);
-      if (fact?.kind === "question_expired") this.expiries.push(fact);
-      else if (fact !== undefined) records.push(this.owned.record(fact));
-    }
-  }
-
-  /** Makes beginnings durable, and does what follows at once. */
   private async begin(beginnings: readonly Beginning[]): Promise<void> {
-    if (this.hasHeld && !(await this.stillHold(beginnings))) return this.settle();
-    const hasBegun = await this.owned.begin(beginnings.map(({ fact }) => fact));
-    const withheld: JournalRecord[] = [];
-    for (const { handle, goOn } of beginnings) {
-      const { node } = handle;
-      if (hasBegun && goOn !== undefined && !handle.isAborted) {
-        handle.isWrite = true;
-        goOn();
-        continue;
-      }
-      this.flight.release(handle);
-      if (!hasBegun && handle.isWanted()) queue(this.state, node);
-      // The consumer left while the intent was being appended.
-      if (hasBegun && goOn !== undefined) withheld.push(this.owned.record({ kind: "withheld", path: node.path }));
-    }
-    if (withheld.length > 0) await this.owned.write(withheld);
+    const mayHaveChanged = this.hasHeld;
+    this.hasHeld = false;
+    if (mayHaveChanged && !(await stillHold(this.state, this.flight, beginnings))) return this.settle();
+    await begin(this.owned, this.flight, beginnings);
     this.publish();
     await this.settle();
     this.flight.startPlanned();
-  }
-
-  /** What had to wait for the consumer may no longer be what was shown: then all of it is prepared anew. */
-  private async stillHold(beginnings: readonly Beginning[]): Promise<boolean> {
-    this.hasHeld = false;
-    const holding = await Promise.all(beginnings.map(({ stillHolds }) => stillHolds?.() ?? true));
-    if (holding.every(Boolean)) return true;
-    for (const { handle } of beginnings) {
-      this.flight.release(handle);
-      if (handle.isWanted()) queue(this.state, handle.node);
-    }
-    return false;
   }
 
   private announce(call: Call, attempt: number): void {
@@ -406,13 +305,8 @@ export class Drive {
 
   private noticeNews(): void {
     if (this.owned.isTelling) return;
-    this.hasNews = true;
+    this.intake.hasNews = true;
     this.rouse();
-  }
-
-  private readNews(): Promise<void> {
-    this.hasNews = false;
-    return this.owned.readNews();
   }
 
   /** Hands on the events of what is durable now. */
@@ -469,11 +363,6 @@ export class Drive {
     signal.addEventListener("abort", react, { once: true });
     this.cleanups.push(() => signal.removeEventListener("abort", react));
   }
-}
-
-function writeOf({ handle, what }: Arrival): LateWrite | undefined {
-  if (!handle.isWrite || what.kind !== "outcome") return undefined;
-  return { path: handle.node.path, attempt: handle.attempt, outcome: what.outcome };
 }
 
 /** What the driver knows and could not make durable: the outcomes of writes. */

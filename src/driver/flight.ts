@@ -5,6 +5,7 @@ import { settleCall } from "../core/settle.js";
 import { Handle } from "./handle.js";
 import type { Settings } from "./options.js";
 import { type Performed, perform, type World } from "./perform.js";
+import type { LateWrite } from "./report.js";
 
 /** A fact that begins something, its node, and what follows at once when it is durable. */
 export interface Beginning {
@@ -28,6 +29,12 @@ export function factOf({ handle, what }: Arrival): Fact | undefined {
   // A read that was dropped and therefore failed says nothing: it is made again.
   if (isAborted && !isWrite && what.outcome.kind !== "returned") return undefined;
   return settleCall(node, what.outcome);
+}
+
+/** The outcome of a write, which may have been made: it must not get lost. */
+export function writeOf({ handle, what }: Arrival): LateWrite | undefined {
+  if (!handle.isWrite || what.kind !== "outcome") return undefined;
+  return { path: handle.node.path, attempt: handle.attempt, outcome: what.outcome };
 }
 
 interface Tower {

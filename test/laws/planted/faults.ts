@@ -157,9 +157,9 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     name: "a write is called before its intent is stored",
-    file: "driver/drive.ts",
-    find: "const hasBegun = await this.owned.begin(beginnings.map(({ fact }) => fact));",
-    replace: "const hasBegun = true;\n    void this.owned.begin(beginnings.map(({ fact }) => fact));",
+    file: "driver/begin.ts",
+    find: "const hasBegun = await owned.begin(beginnings.map(({ fact }) => fact));",
+    replace: "const hasBegun = true;\n  void owned.begin(beginnings.map(({ fact }) => fact));",
     samples: ["chain"],
   },
   {
