@@ -1,3 +1,6 @@
+import { errorText, ToolweaveError } from "../core/errors.js";
+import { defaultJsonLimits, type JsonValue, normalizeJson } from "../core/json.js";
+
 /** What a fake tool works on. */
 export interface FakeState<T> {
   /** As it stands; may be changed in place, or set. */
@@ -31,12 +34,22 @@ export function changedSince(before: ReadonlyMap<Kept, string>): boolean {
   return false;
 }
 
+function plain(initial: unknown): JsonValue {
+  try {
+    return normalizeJson(initial, defaultJsonLimits);
+  } catch (error) {
+    throw new ToolweaveError("INVALID_OPTIONS", `fakeState: the state has to be plain JSON. ${errorText(error)}`);
+  }
+}
+
 /**
  * A state for fake tools: the books of a bank, the rows of a table. In `simulate` it begins anew from `initial` with
  * every schedule; elsewhere it is just kept. It has to be plain JSON.
+ *
+ * @throws ToolweaveError `INVALID_OPTIONS` for what is not, such as a `Map`
  */
 export function fakeState<T>(initial: T): FakeState<T> {
-  const text = JSON.stringify(initial);
+  const text = JSON.stringify(plain(initial));
   let value: T = JSON.parse(text);
   let at = schedule;
   const kept: Kept = { initial: text, text: () => JSON.stringify(value) };

@@ -1,5 +1,4 @@
 import { isWorkflow, type Workflow } from "../core/document.js";
-import { ToolweaveError } from "../core/errors.js";
 import type { JsonValue } from "../core/json.js";
 import type { JournalRecord } from "../core/record.js";
 import type { RunResult } from "../core/result.js";
@@ -7,6 +6,7 @@ import { Section } from "../driver/section.js";
 import type { Policy } from "../ports/policy.js";
 import type { Tool } from "../ports/tool-adapter.js";
 import { type FakeTool, isFakeTool } from "./fake-tool.js";
+import { checkOptions, invalid } from "./simulate/check-options.js";
 import { type Broken, explore, Trial } from "./simulate/explore.js";
 import { menusOf } from "./simulate/menus.js";
 import type { Faults, Schedule } from "./simulate/schedule.js";
@@ -50,6 +50,11 @@ export interface SimulationReport {
   readonly exhaustive: boolean;
   /** Every schedule with so many turns or fewer was tried. Absent where one was replayed. */
   readonly completeTo?: number;
+  /**
+   * How the run stood where nothing happened to it. One that does not come to its writes by itself proves little about
+   * them. Absent where one was replayed.
+   */
+  readonly plainly?: RunResult["status"];
   readonly seed: number;
 }
 
@@ -142,8 +147,8 @@ async function simulateAlone<Input>(
     if (broken !== undefined) throw new SimulationError(violationOf(broken), report);
     return report;
   }
-  const { isExhaustive, completeTo, broken } = await explore(trial, setup, { limit, seed });
-  const report = { schedules: trial.count, exhaustive: isExhaustive, completeTo, seed };
+  const { isExhaustive, completeTo, plainly, broken } = await explore(trial, setup, { limit, seed });
+  const report = { schedules: trial.count, exhaustive: isExhaustive, completeTo, seed, ...(plainly && { plainly }) };
   if (broken !== undefined) throw new SimulationError(violationOf(await shrink(trial, broken)), report);
   return report;
 }
@@ -154,6 +159,7 @@ function setupOf<Input>(workflow: Workflow<Input>, options: SimulateOptions<Inpu
   if (real !== undefined) throw invalid(`tool ${real.name} has to be made by fakeTool`);
   const faults = { ...oneOfEach, ...options.faults };
   const others = isWorkflow(workflows) ? [workflows] : workflows;
+  checkOptions(workflow, others, options, Object.keys(oneOfEach));
   return {
     workflow,
     workflows: [workflow, ...others.filter(({ name }) => name !== workflow.name)],
@@ -172,8 +178,4 @@ function violationOf({ problem, schedule, played }: Broken): Violation {
   const { witness, result } = played;
   const story = storyOf(played);
   return { problem, schedule, story, journal: witness.journal, ...(result && { result }) };
-}
-
-function invalid(why: string): ToolweaveError {
-  return new ToolweaveError("INVALID_OPTIONS", `simulate: ${why}.`);
 }

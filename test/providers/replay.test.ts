@@ -107,21 +107,29 @@ describe("names that models make up", () => {
 
   it.each<[ProviderName, string, string]>([
     ["openai-chat", "multi_tool_use.parallel", "multi_tool_use_parallel"],
-    ["openai-chat", long, long.slice(0, 64)],
+    ["openai-chat", long, `${long.slice(0, 57)}_cFBonM`],
     ["openai-responses", "get weather", "get_weather"],
     ["anthropic", "functions.weigh:0", "functions_weigh_0"],
-    ["anthropic", long, long.slice(0, 128)],
+    ["anthropic", long, `${long.slice(0, 121)}_cFBonM`],
     ["bedrock", "$weigh<|x|>", "_weigh__x__"],
     ["mistral", "wiegen_\u00fc\u{1F600}", "wiegen___"],
     ["gemini", "default_api.weigh", "default_api.weigh"],
     ["gemini", "2 weigh", "_2_weigh"],
-    ["gemini", long, long.slice(0, 128)],
+    ["gemini", long, `${long.slice(0, 121)}_cFBonM`],
     ["ollama", "functions.weigh", "functions.weigh"],
     ["mcp", "scale/weigh.now", "scale/weigh.now"],
   ])("go back to %s as it takes them: %s", (provider, name, fitting) => {
     const calls = normalizeToolCalls([{ id: "a", type: "function", function: { name, arguments: "{}" } }]);
     const written = JSON.stringify(toAssistantMessage(provider, calls));
     expect(written).toContain(`"name":${JSON.stringify(fitting)}`);
+  });
+
+  it("stay apart where they differ only behind what is kept of them", () => {
+    const calls = normalizeToolCalls(
+      ["a", "b"].map((id) => ({ id, type: "function", function: { name: long + id, arguments: "{}" } })),
+    );
+    const { tool_calls = [] } = toAssistantMessage("openai-chat", calls);
+    expect(new Set(tool_calls.map((call) => JSON.stringify({ ...call, id: "" }))).size).toBe(2);
   });
 
   it.each<ProviderName>(["gemini", "mistral", "ai-sdk", "langchain"])("are the same in the results: %s", (provider) => {

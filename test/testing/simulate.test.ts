@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, it, test, vi } from "vitest";
 import { defineWorkflow } from "../../src/core/define.js";
 import type { StepDocument } from "../../src/core/document.js";
 import { ToolError } from "../../src/core/errors.js";
@@ -72,13 +72,14 @@ describe("a workflow that is sound", () => {
 
   test("is tried up to the limit, by a seed, where there are more schedules", async () => {
     const report = await simulate(payAndMail, { ...options, limit: 150, seed: 7 });
-    expect(report).toEqual({ schedules: 150, exhaustive: false, completeTo: 1, seed: 7 });
+    expect(report).toEqual({ schedules: 150, exhaustive: false, plainly: "completed", completeTo: 1, seed: 7 });
   });
 
   test("without faults has one schedule", async () => {
     expect(await simulate(payOne, { ...options, maxFaults: 0 })).toEqual({
       schedules: 1,
       exhaustive: true,
+      plainly: "completed",
       completeTo: 0,
       seed: 1,
     });
@@ -133,7 +134,7 @@ describe("what a check throws", () => {
         },
       }),
     );
-    expect(violation.problem).toBe("Somebody has to look after the books.");
+    expect(violation.problem).toBe("The check failed: Somebody has to look after the books.");
     expect(violation.schedule.map(({ at }) => at)).toEqual(["call mail", "call pay~undo"]);
     expect(violation.result?.status).toBe("failed");
     expect(violation.journal.at(-1)?.kind).toBe("run_ended");
@@ -274,4 +275,52 @@ test("simulations at once do not meet in their states", async () => {
   const simulation = () => simulate(payOne, { tools: [find, pay, unpay], maxFaults: 1, check });
   const [first, second] = await Promise.all([simulation(), simulation()]);
   expect(first).toEqual(second);
+});
+
+describe("what would prove nothing", () => {
+  const state = fakeState({ made: 0 });
+  const pay = defineWorkflow({ name: "pay", steps: [{ id: "pay", tool: "pay" }] });
+  const once = fakeTool({ name: "pay", execute: () => ++state.value.made });
+
+  it.each<[string, object, string]>([
+    ["a limit that is no number", { limit: Number.NaN }, "limit has to be a whole number, not below 1"],
+    ["a limit of nothing", { limit: 0 }, "limit has to be a whole number, not below 1"],
+    ["faults that are no number", { maxFaults: Number.NaN }, "maxFaults has to be a whole number, not below 0"],
+    ["a fault that there is not", { faults: { crashes: 1 } }, "there is no fault crashes"],
+    ["a part of a fault", { faults: { crash: 0.5 } }, "faults.crash has to be a whole number"],
+    ["an option that there is not", { maxFault: 1 }, "there is no option maxFault"],
+    ["answers to no step", { answers: { paid: [1] } }, "answers names paid, which is no step"],
+    ["a replay as text", { replay: JSON.parse('"[]"') }, "replay has to be a schedule"],
+  ])("%s is refused", async (_what, more, message) => {
+    await expect(simulate(pay, { tools: [once], ...more })).rejects.toMatchObject({
+      code: "INVALID_OPTIONS",
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it("a state that is no JSON is refused", () => {
+    expect(() => fakeState(new Map())).toThrow("the state has to be plain JSON");
+  });
+
+  it("a run that does not come to its writes by itself is told of", async () => {
+    const lost = defineWorkflow({ name: "lost", steps: [{ id: "pay", tool: "pay", inputs: { to: "{{input.to}}" } }] });
+    expect(await simulate(lost, { tools: [once], maxFaults: 0 })).toMatchObject({ plainly: "failed" });
+    expect(await simulate(pay, { tools: [once], maxFaults: 0 })).toMatchObject({ plainly: "completed" });
+  });
+
+  it.each([
+    ["a read that changes its state", "read" as const, () => ++state.value.made, "says that it is a read"],
+    [
+      "a write that throws what it has done",
+      "write" as const,
+      () => {
+        state.value.made++;
+        throw new Error("no");
+      },
+      "what throws must have changed nothing",
+    ],
+  ])("%s is a violation", async (_what, effect, execute, message) => {
+    const tools = [fakeTool({ name: "pay", effect, execute })];
+    await expect(simulate(pay, { tools, maxFaults: 0 })).rejects.toThrow(message);
+  });
 });

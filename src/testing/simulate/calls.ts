@@ -73,17 +73,22 @@ export function arrive(witness: Witness, flight: Flight): { result: unknown } | 
   const { tool, inputs, context } = flight;
   const { path, attempt, idempotencyKey } = context;
   const isWrite = tool.effect !== "read";
-  const before = isWrite && witness.writeOf(idempotencyKey) !== undefined ? statesNow() : undefined;
+  const before = statesNow();
   try {
     const result = tool.execute(copyJson(inputs), context);
     if (result instanceof Promise) {
       witness.find(`Tool ${tool.name}: execute returned a promise. A fake tool has to do its work at once.`);
     } else if (isWrite) {
       const write = { tool: tool.name, path, attempt, idempotencyKey, inputs, result: asJson(result) };
-      witness.made(tool, write, before !== undefined && changedSince(before));
+      witness.made(tool, write, changedSince(before));
+    } else if (changedSince(before)) {
+      witness.find(`Tool ${tool.name} says that it is a read, and it changed a fake state.`);
     }
     return { result };
   } catch (error) {
+    if (changedSince(before)) {
+      witness.find(`Tool ${tool.name} threw after it changed a fake state: what throws must have changed nothing.`);
+    }
     witness.failedAt(context);
     if (declaredOutcome(error) === "refused") witness.hasRefusal = true;
     return { error };

@@ -1,3 +1,4 @@
+import type { RunResult } from "../../core/result.js";
 import { differenceOf, type Ending, endingOf, peerOf } from "./ending.js";
 import { type Played, play } from "./play.js";
 import { random } from "./random.js";
@@ -14,6 +15,8 @@ export interface Explored {
   readonly isExhaustive: boolean;
   /** Every schedule with so many turns or fewer was tried. */
   readonly completeTo: number;
+  /** How the run stood where nothing happened to it. */
+  readonly plainly: RunResult["status"] | undefined;
   /** The first that broke something. */
   readonly broken: Broken | undefined;
 }
@@ -77,6 +80,7 @@ export async function explore(trial: Trial, setup: Setup, { limit, seed }: Bound
   const draw = random(seed);
   const most = 4 * limit;
   let level: Schedule[] = [[]];
+  let plainly: Explored["plainly"];
   for (let turns = 0; level.length > 0; turns++) {
     const isDrawn = trial.count + level.length > limit;
     const further: Schedule[] = isDrawn ? level : [];
@@ -84,16 +88,17 @@ export async function explore(trial: Trial, setup: Setup, { limit, seed }: Bound
       const schedule = isDrawn ? takeAny(level, draw) : level[at];
       if (schedule === undefined) break;
       const { played, broken } = await trial.play(schedule);
-      if (broken !== undefined) return { completeTo: turns - 1, isExhaustive: false, broken };
+      if (turns === 0) plainly = played.result?.status;
+      if (broken !== undefined) return { completeTo: turns - 1, plainly, isExhaustive: false, broken };
       for (const turn of played.course.furtherTurns(setup)) {
         if (further.length < most) further.push([...schedule, turn]);
         else further[draw(most)] = [...schedule, turn];
       }
     }
-    if (isDrawn) return { completeTo: turns - 1, isExhaustive: false, broken: undefined };
+    if (isDrawn) return { completeTo: turns - 1, plainly, isExhaustive: false, broken: undefined };
     level = further;
   }
-  return { completeTo: setup.maxFaults, isExhaustive: true, broken: undefined };
+  return { completeTo: setup.maxFaults, plainly, isExhaustive: true, broken: undefined };
 }
 
 function takeAny<T>(list: T[], draw: (below: number) => number): T | undefined {

@@ -50,7 +50,7 @@ async function checkBy({ check }: Setup, witness: Witness, result: RunResult): P
   try {
     await check?.({ writes: witness.writes }, result);
   } catch (error) {
-    witness.find(error instanceof Error ? error.message : String(error));
+    witness.find(`The check failed: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
