@@ -1,46 +1,18 @@
 import { isWorkflow, type Workflow } from "../core/document.js";
-import type { JsonValue } from "../core/json.js";
 import type { JournalRecord } from "../core/record.js";
 import type { RunResult } from "../core/result.js";
 import { Section } from "../driver/section.js";
-import type { Policy } from "../ports/policy.js";
 import type { Tool } from "../ports/tool-adapter.js";
-import { type FakeTool, isFakeTool } from "./fake-tool.js";
-import { checkOptions, invalid } from "./simulate/check-options.js";
+import { isFakeTool } from "./fake-tool.js";
 import { type Broken, explore, Trial } from "./simulate/explore.js";
 import { menusOf } from "./simulate/menus.js";
+import { checkOptions, invalid, type SimulateOptions } from "./simulate/options.js";
 import type { Faults, Schedule } from "./simulate/schedule.js";
-import { Cast, type Setup, type SimulatedWorld } from "./simulate/setup.js";
+import { Cast, type Setup } from "./simulate/setup.js";
 import { shrink } from "./simulate/shrink.js";
 import { storyOf } from "./simulate/story.js";
 
-export interface SimulateOptions<Input = unknown> {
-  /** @default {} */
-  input?: Input;
-  /** Everything that the workflow calls, each made by `fakeTool`. */
-  tools: readonly FakeTool[];
-  /** The workflows that may be called by name. */
-  workflows?: Workflow | readonly Workflow[];
-  /** Asked before every write. @default a person is asked about every write */
-  policy?: Policy;
-  /**
-   * By step id: of an `ask`, the values that a person may give, the plain one first; of a write, the fields that a
-   * person may change, `{ amount: 1 }`. @default no edits; of an `ask`, a simple value that fits
-   */
-  answers?: Readonly<Record<string, readonly JsonValue[]>>;
-  /** Throws where a run ended as it never may. Asked of every schedule; the fake states are as the run left them. */
-  check?(world: SimulatedWorld, result: RunResult): unknown;
-  /** How often each may happen in one schedule; 0 leaves it out. @default 1 of each */
-  faults?: Partial<Faults>;
-  /** How many may happen in one schedule together; `order` does not count. @default 2 */
-  maxFaults?: number;
-  /** How many schedules are tried at most. @default 2,000 */
-  limit?: number;
-  /** Of what is drawn where there are more schedules than the limit. @default 1 */
-  seed?: number;
-  /** Plays this one schedule, as a violation gave it. */
-  replay?: Schedule;
-}
+export type { SimulateOptions } from "./simulate/options.js";
 
 /** What was tried, and held. */
 export interface SimulationReport {
