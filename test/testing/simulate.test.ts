@@ -144,7 +144,7 @@ describe("what a check throws", () => {
     const violation = await violationOf(
       simulate(payAndMail, {
         tools: [find, pay, unpay, mail],
-        limit: 400,
+        limit: 600,
         check(_world, { status, writes }) {
           if (status === "failed" && writes.some(({ decidedBy, state }) => decidedBy && state === "in_doubt")) {
             throw new Error("It is not known.");

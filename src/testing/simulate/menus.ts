@@ -18,6 +18,7 @@ const menus = {
     crashes("dies after"),
     { take: "out of reach, not stored", fault: "outage", bearing: "none" },
     { take: "out of reach, stored", fault: "outage", bearing: "none" },
+    { take: "cancelled before", fault: "cancel" },
     ...disturbances,
   ],
   write: [

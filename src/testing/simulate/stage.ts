@@ -206,6 +206,10 @@ export class Stage {
         process.isCutOff = true;
         await append().catch(() => undefined);
         throw outOfReach();
+      case "cancelled before":
+        // The append then meets the record of another.
+        await cancelRun(this.store, runId, { clock: this.clock.of(process) }).catch(() => undefined);
+        return append();
       default:
         await append();
         this.disturb(process, take);

@@ -55,6 +55,7 @@ const records: Words = {
   "dies before": "the process died before this was stored; another one carried the run on",
   "dies after": "the process died as soon as this was stored; another one carried the run on",
   "out of reach, not stored": "the store was out of reach, and this was not stored",
+  "cancelled before": "the run was cancelled just before this could be stored",
   "out of reach, stored": "this was stored, and the store did not say so",
 };
 
