@@ -1,5 +1,8 @@
 import { checkAnswer } from "../core/check-answer.js";
+import type { JsonLimits } from "../core/json.js";
 import type { Answer } from "../core/question.js";
+import type { CancelRequested, QuestionAnswered } from "../core/record.js";
+import type { RunState } from "../core/state.js";
 import type { Clock } from "../ports/clock.js";
 import type { RunStore } from "../ports/run-store.js";
 import { appendToRun } from "./append-to-run.js";
@@ -33,19 +36,23 @@ export async function answerQuestion(
   const { clock = systemClock, secrets = [] } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const scrub = scrubber(secrets);
-  await appendToRun(store, runId, { clock }, (state) => {
-    const checked = checkAnswer(state, questionId, answer, {
-      now: clock.now(),
-      limits: { maxBytes: limits.maxValueBytes, maxDepth: limits.maxDepth },
-    });
-    if (checked === undefined) return undefined;
-    refuseSecretAnswer(questionId, checked, scrub);
-    return { kind: "question_answered", id: questionId, answer: checked };
-  });
+  const jsonLimits = { maxBytes: limits.maxValueBytes, maxDepth: limits.maxDepth };
+  await appendToRun(store, runId, { clock }, (state) =>
+    answered(state, questionId, answer, { now: clock.now(), limits: jsonLimits, scrub }),
+  );
 }
 
-export function refuseSecretAnswer(id: string, answer: Answer, scrub: Scrubber): void {
+/** The record of an answer; `undefined` where the same answer stands already. @throws ToolweaveError as `answerQuestion` does */
+export function answered(
+  state: RunState,
+  id: string,
+  given: unknown,
+  { now, limits, scrub }: { now: number; limits: JsonLimits; scrub: Scrubber },
+): QuestionAnswered | undefined {
+  const answer = checkAnswer(state, id, given, { now, limits });
+  if (answer === undefined) return undefined;
   refuseSecrets(scrub, JSON.parse(JSON.stringify(answer)), `The answer to question ${id}`);
+  return { kind: "question_answered", id, answer };
 }
 
 /**
@@ -60,7 +67,10 @@ export async function cancelRun(
   runId: string,
   { clock = systemClock }: Pick<AnswerOptions, "clock"> = {},
 ): Promise<void> {
-  await appendToRun(store, runId, { clock }, (state) =>
-    state.ended !== undefined || state.cancelRequested ? undefined : { kind: "cancel_requested" },
-  );
+  await appendToRun(store, runId, { clock }, cancelRequested);
+}
+
+/** The record of a cancel; `undefined` where it would change nothing. */
+export function cancelRequested(state: RunState): CancelRequested | undefined {
+  return state.ended !== undefined || state.cancelRequested ? undefined : { kind: "cancel_requested" };
 }

@@ -1,15 +1,14 @@
-import { checkAnswer } from "../core/check-answer.js";
 import { nextTimer } from "../core/clock.js";
-import { errorText, ToolweaveError } from "../core/errors.js";
+import { ToolweaveError } from "../core/errors.js";
 import { isoTime } from "../core/event.js";
-import type { JsonValue } from "../core/json.js";
 import type { Call } from "../core/node.js";
 import { questionView } from "../core/question-view.js";
 import { type RunResult, resultOf } from "../core/result.js";
 import type { RunState } from "../core/state.js";
 import { Alarm } from "./alarm.js";
-import { answerQuestion, refuseSecretAnswer } from "./answer.js";
+import { answered, answerQuestion, cancelRequested } from "./answer.js";
 import { begin, stillHold } from "./begin.js";
+import { Cleanups } from "./cleanups.js";
 import { type Beginning, Flight, writeOf } from "./flight.js";
 import { Intake } from "./intake.js";
 import { hasCode } from "./journal.js";
@@ -17,7 +16,7 @@ import type { RunEvent, Settings } from "./options.js";
 import { Outbox } from "./outbox.js";
 import type { OwnedRun } from "./owned-run.js";
 import { Pulse } from "./pulse.js";
-import { type LateWrite, reportWrite } from "./report.js";
+import { type LateWrite, reportWrite, withUnrecorded } from "./report.js";
 import { Section } from "./section.js";
 import { watchRun } from "./watch-run.js";
 
@@ -50,7 +49,7 @@ export class Drive {
   private closed: Promise<void> | undefined;
   private failure: unknown;
   private result: RunResult | undefined;
-  private readonly cleanups: (() => void)[] = [];
+  private readonly cleanups = new Cleanups();
 
   constructor(
     private readonly owned: OwnedRun,
@@ -77,9 +76,9 @@ export class Drive {
     };
     this.alarm = new Alarm(settings.clock, ring, tower.fail);
     owned.lease.keep();
-    this.listen(settings.signal, () => this.inBackground(() => this.requestCancel()));
-    this.listen(settings.stop, () => this.inBackground(() => (this.stopped ??= this.stop())));
-    this.cleanups.push(watchRun(this.owned.journal.store, this.state.runId, () => this.noticeNews()));
+    this.cleanups.listen(settings.signal, () => this.inBackground(() => this.requestCancel()));
+    this.cleanups.listen(settings.stop, () => this.inBackground(() => (this.stopped ??= this.stop())));
+    this.cleanups.add(watchRun(this.owned.journal.store, this.state.runId, () => this.noticeNews()));
     const now = settings.clock.now();
     for (const { question, seq, timer } of this.state.questions.values()) {
       if (timer !== undefined && timer.until <= now) continue;
@@ -102,11 +101,8 @@ export class Drive {
     this.demand++;
     try {
       for (;;) {
-        const event = this.outbox.take();
-        if (event !== undefined) {
-          this.hasHeld = true;
-          return event;
-        }
+        const event = this.takeEvent();
+        if (event !== undefined) return event;
         if (this.result !== undefined) return undefined;
         if (this.failure !== undefined) throw this.failure;
         if (this.left !== undefined) {
@@ -170,12 +166,8 @@ export class Drive {
     if (this.isOver || this.owned.hasEnded) return false;
     const { limits, scrub } = this.owned.route;
     try {
-      await this.owned.appendFirst(() => {
-        const answer = checkAnswer(this.state, id, given, { now: this.settings.clock.now(), limits });
-        if (answer === undefined) return undefined;
-        refuseSecretAnswer(id, answer, scrub);
-        return { kind: "question_answered", id, answer };
-      });
+      const now = () => this.settings.clock.now();
+      await this.owned.appendFirst(() => answered(this.state, id, given, { now: now(), limits, scrub }));
     } catch (error) {
       if (!hasCode(error, "RUN_TAKEN_OVER")) throw error;
       return false;
@@ -280,20 +272,14 @@ export class Drive {
     this.closed ??= this.owned.lease.release();
     this.alarm.set(undefined);
     this.flight.close();
-    for (const cleanup of this.cleanups.splice(0)) {
-      try {
-        cleanup();
-      } catch {
-        // A store that can't stop telling harms no run.
-      }
-    }
+    this.cleanups.run();
     return this.closed;
   }
 
   private async requestCancel(): Promise<void> {
     await this.section.hold(async () => {
-      if (this.state.ended !== undefined || this.failure !== undefined) return;
-      await this.owned.appendFirst(() => (this.state.cancelRequested ? undefined : { kind: "cancel_requested" }));
+      if (this.failure !== undefined) return;
+      await this.owned.appendFirst(() => cancelRequested(this.state));
       this.publish();
     });
     this.rouse();
@@ -319,21 +305,7 @@ export class Drive {
     this.pulse.give();
     if (this.failure !== undefined || this.hasLeft) return this.reportArrivals();
     if (this.demand > 0 || this.isOver) return;
-    void this.settleUnasked();
-  }
-
-  private async settleUnasked(): Promise<void> {
-    try {
-      const mayGo = this.section.enter();
-      if (mayGo !== undefined) await mayGo;
-      try {
-        await this.settle();
-      } finally {
-        this.section.leave();
-      }
-    } catch (error) {
-      this.fail(error);
-    }
+    this.inBackground(() => this.section.hold(() => this.settle()));
   }
 
   /** A driver that can't go on tells what became of the writes that it had in flight. */
@@ -356,18 +328,4 @@ export class Drive {
     }
     this.rouse();
   }
-
-  private listen(signal: AbortSignal | undefined, react: () => void): void {
-    if (signal === undefined) return;
-    if (signal.aborted) return react();
-    signal.addEventListener("abort", react, { once: true });
-    this.cleanups.push(() => signal.removeEventListener("abort", react));
-  }
-}
-
-/** What the driver knows and could not make durable: the outcomes of writes. */
-function withUnrecorded(error: unknown, writes: readonly LateWrite[]): unknown {
-  if (!hasCode(error, "STORE_UNAVAILABLE")) return error;
-  const unrecorded: JsonValue = JSON.parse(JSON.stringify(writes));
-  return new ToolweaveError("STORE_UNAVAILABLE", errorText(error), { details: { unrecorded }, cause: error });
 }

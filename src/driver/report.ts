@@ -1,7 +1,10 @@
+import { errorText, ToolweaveError } from "../core/errors.js";
+import type { JsonValue } from "../core/json.js";
 import type { Reported } from "../core/record.js";
 import type { CallOutcome } from "../core/settle.js";
 import type { RunStore } from "../ports/run-store.js";
 import { appendToRun } from "./append-to-run.js";
+import { hasCode } from "./journal.js";
 import type { Settings } from "./options.js";
 
 export interface LateWrite {
@@ -35,4 +38,11 @@ function toldOf(outcome: CallOutcome): Reported["outcome"] | undefined {
     return { error: outcome.error, outcome: outcome.outcome };
   }
   return undefined;
+}
+
+/** What the driver knows and could not make durable: the outcomes of writes. */
+export function withUnrecorded(error: unknown, writes: readonly LateWrite[]): unknown {
+  if (!hasCode(error, "STORE_UNAVAILABLE")) return error;
+  const unrecorded: JsonValue = JSON.parse(JSON.stringify(writes));
+  return new ToolweaveError("STORE_UNAVAILABLE", errorText(error), { details: { unrecorded }, cause: error });
 }

@@ -21,7 +21,8 @@ export class Section {
   }
 
   async hold<T>(work: () => Promise<T> | T): Promise<T> {
-    await this.enter();
+    const mayGo = this.enter();
+    if (mayGo !== undefined) await mayGo;
     try {
       return await work();
     } finally {

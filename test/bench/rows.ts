@@ -1,4 +1,4 @@
-/** What one process measures: `measure` of `work/<file>.mjs`, which gives a cost in the comparison's unit. */
+/** What one process measures: `measure` of `sides/<file>.mjs`, which gives a cost in the comparison's unit. */
 export interface Side {
   /** Who it is, as the table says it. */
   readonly who: string;

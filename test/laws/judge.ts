@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import type { JournalRecord } from "../../src/core/record.js";
 import type { RunResult } from "../../src/core/result.js";
 import type { WriteEntry } from "../../src/core/write-entry.js";
+import { reasons, undoPathsOf } from "../../src/testing/simulate/judge.js";
 import { journalOf, runId, type Trial } from "./drive-sample.js";
 import type { Sample } from "./sample.js";
 import type { World } from "./world.js";
@@ -92,21 +93,6 @@ const allowed: Record<WriteEntry["state"], readonly string[]> = {
   failed: ["not applied"],
   in_doubt: ["applied", "not applied"],
 };
-
-const reasons: Partial<Record<WriteEntry["state"], readonly unknown[]>> = {
-  undone: [undefined],
-  undo_failed: ["failed", "rejected", "unresolved"],
-  undo_in_doubt: ["in_doubt"],
-};
-
-/** The paths of the undos that may cover a write: its own, and those of the containers around it. */
-function undoPathsOf(path: string): string[] {
-  const paths = [`${path}~undo`];
-  for (let end = path.length; end > 0; end--) {
-    if (path[end] === "/" || path[end] === "[" || path[end] === "#") paths.push(`${path.slice(0, end)}~undo`);
-  }
-  return paths;
-}
 
 /** After a run that failed or was cancelled, only what can't be undone is left. */
 function nothingLeftUndone(result: RunResult, journal: readonly JournalRecord[]): void {

@@ -55,14 +55,15 @@ const allowed: Record<WriteEntry["state"], readonly string[]> = {
   in_doubt: ["made", "not made"],
 };
 
-const reasons: Partial<Record<WriteEntry["state"], readonly WriteEntry["reason"][]>> = {
+/** The reasons that a write of a state may bear; of a state that is not named, any. */
+export const reasons: Partial<Record<WriteEntry["state"], readonly WriteEntry["reason"][]>> = {
   undone: [undefined],
   undo_failed: ["failed", "rejected", "unresolved"],
   undo_in_doubt: ["in_doubt"],
 };
 
 /** The paths of the undos that may cover a write: its own, and those of the containers around it. */
-function undoPathsOf(path: string): string[] {
+export function undoPathsOf(path: string): string[] {
   const paths = [`${path}~undo`];
   for (let end = path.length; end > 0; end--) {
     if (path[end] === "/" || path[end] === "[" || path[end] === "#") paths.push(`${path.slice(0, end)}~undo`);
