@@ -257,9 +257,15 @@ function copyNested(value: JsonValue, depth: number): JsonValue {
 /** The one JSON text of a value, whatever the order of its keys (RFC 8785). */
 export function canonicalJson(value: JsonValue): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  if (isJsonArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  const keys = Object.keys(value).sort();
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`).join(",")}}`;
+  let text = "";
+  if (isJsonArray(value)) {
+    for (const element of value) text += `${text === "" ? "[" : ","}${canonicalJson(element)}`;
+    return text === "" ? "[]" : `${text}]`;
+  }
+  for (const key of Object.keys(value).sort()) {
+    text += `${text === "" ? "{" : ","}${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`;
+  }
+  return text === "" ? "{}" : `${text}}}`;
 }
 
 /** The text with each lone surrogate replaced by U+FFFD. */

@@ -13,6 +13,12 @@ export class Queue<T> {
     this.items.push(item);
   }
 
+  /** Puts back what was taken last: it comes first again. */
+  putBack(item: T): void {
+    if (this.head > 0) this.items[--this.head] = item;
+    else this.items.unshift(item);
+  }
+
   shift(): T | undefined {
     if (this.head === this.items.length) return undefined;
     const item = this.items[this.head++];
@@ -32,4 +38,10 @@ export function queue({ ready }: { readonly ready: Queue<Node> }, node: Node): v
   if (node.queued || node.dead) return;
   node.queued = true;
   ready.push(node);
+}
+
+/** Puts a node back that `next` looked at last, to be decided anew. */
+export function putBack({ ready }: { readonly ready: Queue<Node> }, node: Node): void {
+  node.queued = true;
+  ready.putBack(node);
 }

@@ -12,7 +12,7 @@ import type { StepValues } from "./template.js";
 
 /** What a call came to in the world. */
 export type CallOutcome =
-  | { readonly kind: "returned"; readonly result: JsonValue; readonly inputs?: JsonObject }
+  | { readonly kind: "returned"; readonly result: JsonValue; readonly inputs?: JsonObject | undefined }
   | ({
       readonly kind: "failed";
       /** Whether it is known that earlier attempts, too, were not applied. */

@@ -41,5 +41,6 @@ export async function send(
     const { effect } = tool;
     return failed(route, readFailure(thrown, { effect, aborted: call.isAborted, scrub: route.scrub }));
   }
-  return keep(route, returned);
+  // The inputs of a write are in its intent.
+  return keep(route, returned, tool.effect === "read" ? inputs : undefined);
 }

@@ -3,6 +3,7 @@ import type { Workflow } from "../core/document.js";
 import { DefinitionError } from "../core/errors.js";
 import type { Tools } from "../ports/tool-adapter.js";
 import { type Settings, workflowList } from "./options.js";
+import { isSameList } from "./same-list.js";
 import { listTools, type ToolList } from "./tool-list.js";
 
 /**
@@ -30,18 +31,14 @@ const passed = new WeakMap<Workflow, Passed>();
 export async function checkBeforeRun(workflow: Workflow, { tools, workflows }: Settings): Promise<ToolList> {
   const list = await listTools(tools);
   const known = passed.get(workflow);
-  if (known?.tools === list && isSame(known.workflows, workflows)) return list;
+  if (known?.tools === list && isSameList(known.workflows, workflows)) return list;
   const { problems } = checkAgainst(workflow, list, byName(workflows));
   if (problems.length > 0) {
     const faults = problems.map(({ pointer, message }) => `${pointer}: ${message}`).join("\n");
     throw new DefinitionError(`Workflow ${workflow.name} can't run with these tools:\n${faults}`, problems);
   }
-  passed.set(workflow, { tools: list, workflows });
+  passed.set(workflow, { tools: list, workflows: [...workflows] });
   return list;
-}
-
-function isSame(a: readonly Workflow[], b: readonly Workflow[]): boolean {
-  return a.length === b.length && a.every((workflow, index) => workflow === b[index]);
 }
 
 function byName(workflows: readonly Workflow[]): Map<string, Workflow> {

@@ -2,6 +2,7 @@ import { callMetadata, type HandlerOutcome, handlerInput, resultOfFlow } from ".
 import { ToolweaveError } from "../core/errors.js";
 import type { JsonObject, JsonValue } from "../core/json.js";
 import type { Flow } from "../core/node.js";
+import type { DispatchPlan } from "../core/plan.js";
 import type { Question } from "../core/question.js";
 import { resultOf } from "../core/result.js";
 import type { RunState } from "../core/state.js";
@@ -10,11 +11,12 @@ import type { RunStore } from "../ports/run-store.js";
 import type { Dispatch } from "./dispatch-config.js";
 import { Drive } from "./drive.js";
 import { digest } from "./fingerprint.js";
+import { startWithRead } from "./first-read.js";
 import type { Settings } from "./options.js";
 import type { OwnedRun } from "./owned-run.js";
 import type { CheckedCall } from "./read-calls.js";
 import { readRun } from "./read-run.js";
-import { startRun, takeRun } from "./take-run.js";
+import { type Start, startRun, takeRun } from "./take-run.js";
 
 /** A set of calls that was checked, each run of which is named after the set's. */
 export interface CallSet {
@@ -27,6 +29,8 @@ export interface CallSet {
   readonly store: RunStore;
   /** Whether runs of the set may be stored already. */
   readonly mayExist: boolean;
+  /** What the run of each call stands for, whatever its handler's document and schema say by now. */
+  readonly identities: readonly string[];
 }
 
 /** How a call of a set stands. */
@@ -99,17 +103,17 @@ async function standingsBefore(set: CallSet): Promise<Standing[]> {
   const standings: Standing[] = set.calls.map(() => notStarted);
   if (!set.mayExist) return standings;
   for (const [index, call] of set.calls.entries()) {
-    const state = await readOwn(set, index, call);
+    const state = await readOwn(set, index);
     if (state !== undefined) standings[index] = standingOf(set, call, state);
   }
   return standings;
 }
 
 /** @throws ToolweaveError `RUN_CONFLICT` */
-async function readOwn(set: CallSet, index: number, call: NormalizedCall): Promise<RunState | undefined> {
+async function readOwn(set: CallSet, index: number): Promise<RunState | undefined> {
   const runId = runIdOf(set, index);
   const state = await readRun(set.store, runId);
-  if (state === undefined || state.identity === identityOf(set, call)) return state;
+  if (state === undefined || state.identity === set.identities[index]) return state;
   throw new ToolweaveError(
     "RUN_CONFLICT",
     `Run ${runId} exists for another call. Carry a dispatch on with the calls and context that it began with.`,
@@ -139,27 +143,36 @@ async function startCall(
   const checked = set.checked[index];
   if (checked === undefined || checked.error !== undefined) throw new TypeError(`Call ${index} can't be run.`);
   const { handler, input } = checked;
-  const start = {
+  const start: Start = {
     workflow: set.dispatch.handlerWorkflow(handler),
     runId: runIdOf(set, index),
     input: handler.kind === "tool" ? input : Object.freeze({ ...input, ...callMetadata(call) }),
-    identity: identityOf(set, call),
+    identity: set.identities[index] ?? "",
   };
-  const owned = await startRun(set.store, start, settings, set.dispatch.tools);
+  const { store, dispatch } = set;
+  const owned =
+    (isSecret(set, settings) && (await startWithRead(store, start, settings, dispatch.tools))) ||
+    (await startRun(store, start, settings, dispatch.tools));
   if (owned !== undefined) return owned;
   // Somebody else was faster.
-  await readOwn(set, index, call);
+  await readOwn(set, index);
   return takeCall(set, index, settings);
+}
+
+/** Whether nobody can know of a run of the set before it is told of. */
+function isSecret({ mayExist }: CallSet, { observer, signal }: Settings): boolean {
+  return !mayExist && observer === undefined && !signal?.aborted;
 }
 
 function runIdOf({ runId }: CallSet, index: number): string {
   return `${runId}[${index}]`;
 }
 
-/** What the run of a call stands for, whatever its handler's document and schema say by now. */
-function identityOf({ dispatch, context }: CallSet, call: NormalizedCall): string {
-  const { id, name } = call;
-  return digest({ id, name, input: handlerInput(dispatch.plan, call, context) });
+/** What each call of a set stands for, by what its handler would be given. */
+export function identitiesOf(plan: DispatchPlan, calls: readonly NormalizedCall[], context: JsonObject): string[] {
+  const inputs = calls.map((call) => ({ id: call.id, name: call.name, input: handlerInput(plan, call, context) }));
+  const set = digest(inputs);
+  return calls.map((_, index) => `${set}[${index}]`);
 }
 
 function standingOf({ dispatch }: CallSet, call: NormalizedCall, state: RunState): Standing {

@@ -2,9 +2,9 @@ import { defineWorkflow, planOf } from "../core/define.js";
 import { type DispatchConfig, isName, type Workflow } from "../core/document.js";
 import { DefinitionError } from "../core/errors.js";
 import type { DispatchPlan, HandlerPlan, WorkflowPlan } from "../core/plan.js";
+import { bundleOf } from "./bundle.js";
 import { checkBeforeRun } from "./check-workflow.js";
 import type { Settings } from "./options.js";
-import { calledBy } from "./take-run.js";
 import type { ToolList } from "./tool-list.js";
 
 /** A dispatch that was checked: all that it needs is there. */
@@ -27,7 +27,7 @@ export async function configureDispatch(config: DispatchConfig, settings: Settin
   try {
     const { workflow, plan, direct } = configured(config);
     const tools = await checkBeforeRun(workflow, settings);
-    const workflows = calledBy(workflow, settings.workflows).slice(1);
+    const workflows = bundleOf(workflow, settings.workflows).workflows.slice(1);
     const byName = new Map(workflows.map((each) => [each.name, each]));
     return {
       plan,

@@ -1,5 +1,5 @@
 import { sha256 } from "@noble/hashes/sha2";
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils";
+import { bytesToHex } from "@noble/hashes/utils";
 import { planOf } from "../core/define.js";
 import type { Workflow } from "../core/document.js";
 import { canonicalJson, type JsonObject, type JsonValue } from "../core/json.js";
@@ -8,9 +8,11 @@ import { bareSchema } from "../core/schema.js";
 import { documentJson } from "../core/stored-document.js";
 import type { ListedTool } from "./tool-list.js";
 
+const utf8 = new TextEncoder();
+
 /** SHA-256 over a value's canonical JSON (RFC 8785), in hexadecimal. */
 export function digest(value: JsonValue): string {
-  return bytesToHex(sha256(utf8ToBytes(canonicalJson(value))));
+  return bytesToHex(sha256(utf8.encode(canonicalJson(value))));
 }
 
 const snapshots = new WeakMap<Workflow, DocumentSnapshot>();
@@ -27,17 +29,15 @@ export function snapshotOf(workflow: Workflow): DocumentSnapshot {
   return snapshot;
 }
 
-const digests = new WeakMap<DocumentSnapshot, string>();
+const digests = new WeakMap<object, string>();
 
-const alone = new WeakMap<DocumentSnapshot, string>();
-
-/** The digest of a run's documents. Most runs have one, which many runs share. */
+/** The digest of a run's documents, which many runs share. */
 export function digestOf(documents: readonly DocumentSnapshot[]): string {
-  const [first, second] = documents;
-  const known = first && second === undefined ? alone.get(first) : undefined;
-  if (known !== undefined) return known;
-  const value = digest(documents.map(documentDigest));
-  if (first && second === undefined) alone.set(first, value);
+  let value = digests.get(documents);
+  if (value === undefined) {
+    value = digest(documents.map(documentDigest));
+    digests.set(documents, value);
+  }
   return value;
 }
 

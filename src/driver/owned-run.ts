@@ -30,7 +30,6 @@ export class OwnedRun {
     readonly journal: Journal,
     readonly lease: LeaseKeeper,
     readonly route: Route,
-    private readonly clock: Clock,
   ) {}
 
   /** Whether a store is being told of an append of this run's own. */
@@ -50,9 +49,7 @@ export class OwnedRun {
 
   /** Applies a fact of the driver's own; it is to be written next. */
   record(fact: Fact): JournalRecord {
-    const record = stamped(fact, this.clock.now());
-    apply(this.state, record);
-    return record;
+    return record(this.state, fact, this.route.clock);
   }
 
   /** Appends what is applied already. */
@@ -71,7 +68,7 @@ export class OwnedRun {
 
   /** Appends what begins something, then applies it. False when others came first: nothing was begun then. */
   async begin(facts: readonly Fact[]): Promise<boolean> {
-    const at = this.clock.now();
+    const at = this.route.clock.now();
     const records = facts.map((fact) => stamped(fact, at));
     const others = await this.append(records, records);
     if (others !== undefined) {
@@ -125,6 +122,13 @@ export class OwnedRun {
       this.endWith(new ToolweaveError("RUN_TAKEN_OVER", message));
     }
   }
+}
+
+/** Applies a fact that was decided here, which becomes a record. */
+export function record(state: RunState, fact: Fact, clock: Clock): JournalRecord {
+  const stored = stamped(fact, clock.now());
+  apply(state, stored);
+  return stored;
 }
 
 /** A fact belongs to whoever decided it, so it becomes the record itself. */

@@ -4,7 +4,7 @@ import { errorToJson, isToolweaveError } from "../core/errors.js";
 import { readFailure } from "../core/failure.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../core/json.js";
 import { inputMismatch } from "../core/mismatch.js";
-import { type Call, type Flow, type Step, stepOf } from "../core/node.js";
+import type { Call, Flow, Step } from "../core/node.js";
 import type { Fact } from "../core/record.js";
 import type { CallOutcome } from "../core/settle.js";
 import type { RunState } from "../core/state.js";
@@ -99,8 +99,7 @@ async function sendCall(world: World, call: Call, handle: Handle, tool: ListedTo
   const { route, state } = world;
   try {
     const outcome = await send(route, tool, inputs, new CallContext(state, call, handle), handle);
-    const keepsInputs = outcome.kind === "returned" && !handle.isWrite && stepOf(call)?.plan.inputsAreRead;
-    world.arrive(handle, { kind: "outcome", outcome: keepsInputs ? { ...outcome, inputs } : outcome });
+    world.arrive(handle, { kind: "outcome", outcome });
   } catch (error) {
     world.fail(error);
   }

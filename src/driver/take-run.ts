@@ -1,6 +1,5 @@
 import { apply } from "../core/apply.js";
-import { calledWorkflows } from "../core/call-sites.js";
-import { embeddedWorkflows, planOf } from "../core/define.js";
+import { planOf } from "../core/define.js";
 import type { Workflow } from "../core/document.js";
 import { ToolweaveError } from "../core/errors.js";
 import { beginRun, plansOf } from "../core/fold.js";
@@ -9,6 +8,7 @@ import { maskedBy } from "../core/mask.js";
 import { type JournalRecord, journalVersion } from "../core/record.js";
 import type { RunSettings, RunState } from "../core/state.js";
 import type { RunHead, RunStore } from "../ports/run-store.js";
+import { bundleOf } from "./bundle.js";
 import { digest, digestOf, documentDigest, snapshotOf } from "./fingerprint.js";
 import { headOf } from "./head.js";
 import { Journal, reachStore } from "./journal.js";
@@ -33,25 +33,22 @@ export interface Start {
   readonly identity: string;
 }
 
-/**
- * Makes the start of a run durable.
- *
- * @returns `undefined` when the run exists already.
- */
-export async function startRun(
-  store: RunStore,
-  start: Start,
-  settings: Settings,
-  tools: ToolList,
-): Promise<OwnedRun | undefined> {
-  const { workflow, runId, input, identity } = start;
+/** A run that nothing is recorded of yet. */
+export interface NewRun {
+  readonly state: RunState;
+  readonly start: JournalRecord;
+  readonly driver: string;
+}
+
+/** @throws ToolweaveError `SECRET_IN_DATA` for what would be recorded */
+export function newRun({ workflow, runId, input, identity }: Start, settings: Settings): NewRun {
   const driver = crypto.randomUUID();
-  const workflows = calledBy(workflow, settings.workflows);
-  const record: JournalRecord = {
+  const { documents, plans } = bundleOf(workflow, settings.workflows);
+  const start: JournalRecord = {
     kind: "run_started",
     version: journalVersion,
     runId,
-    documents: workflows.map(snapshotOf),
+    documents,
     input,
     ...maskedBy(planOf(workflow).input?.json, input),
     identity,
@@ -59,18 +56,47 @@ export async function startRun(
     at: settings.clock.now(),
   };
   const scrub = scrubber(settings.secrets);
-  for (const { name, document } of record.documents) refuseSecrets(scrub, document, `Workflow ${name}`);
+  for (const { name, document } of documents) refuseSecrets(scrub, document, `Workflow ${name}`);
   refuseSecrets(scrub, input, "The run's input, as its schema gives it,");
+  return { state: beginRun(start, plans, driveSettings(settings)), start, driver };
+}
+
+/**
+ * Makes the start of a run durable.
+ *
+ * @returns `undefined` when the run exists already.
+ */
+export function startRun(
+  store: RunStore,
+  start: Start,
+  settings: Settings,
+  tools: ToolList,
+): Promise<OwnedRun | undefined> {
+  const fresh = newRun(start, settings);
+  return storeRun(store, fresh, [fresh.start], routeOf(fresh.state, settings, tools));
+}
+
+/**
+ * Makes the first records of a run durable: its start, and what came of it.
+ *
+ * @returns `undefined` when the run exists already.
+ */
+export async function storeRun(
+  store: RunStore,
+  { state, driver }: NewRun,
+  records: JournalRecord[],
+  route: Route,
+): Promise<OwnedRun | undefined> {
+  const { runId } = state;
   const lease = new LeaseKeeper(store, runId, driver);
-  if (!(await lease.claim())) throw busy(runId);
-  const plans = new Map(workflows.map((one) => [one.name, planOf(one)]));
-  const state = beginRun(record, plans, driveSettings(settings));
+  // Nobody drives a run that has ended.
+  if (state.ended === undefined && !(await lease.claim())) throw busy(runId);
   const journal = new Journal(store, runId, driver, 0);
-  const others = await journal.append([record], headOf(state)).catch(async (error) => {
+  const others = await journal.append(records, headOf(state)).catch(async (error) => {
     await lease.release();
     throw error;
   });
-  if (others === undefined) return ownedRun(state, journal, lease, settings, tools);
+  if (others === undefined) return new OwnedRun(state, journal, lease, route);
   await lease.release();
   return undefined;
 }
@@ -120,7 +146,7 @@ export async function takeRun(
       const others = await journal.append([record], headOf(known, [record]));
       if (others === undefined) {
         apply(known, record);
-        return ownedRun(known, journal, lease, settings, tools);
+        return new OwnedRun(known, journal, lease, routeOf(known, settings, tools));
       }
       for (const other of others) apply(known, other);
     }
@@ -134,21 +160,11 @@ function hasEnded({ status }: RunHead): boolean {
   return status !== "running" && status !== "waiting";
 }
 
-function ownedRun(
-  state: RunState,
-  journal: Journal,
-  lease: LeaseKeeper,
-  settings: Settings,
-  tools: ToolList,
-): OwnedRun {
-  return new OwnedRun(state, journal, lease, routeOf(state, settings, tools), settings.clock);
-}
-
 function driveSettings({ inDoubt, limits }: Settings): RunSettings {
   return { emits: true, inDoubt, maxRecords: limits.maxRecords, maxWrites: 1_000 };
 }
 
-function routeOf(state: RunState, settings: Settings, tools: ToolList): Route {
+export function routeOf(state: RunState, settings: Settings, tools: ToolList): Route {
   const { policy, limits, clock, secrets } = settings;
   return {
     runId: state.runId,
@@ -161,20 +177,6 @@ function routeOf(state: RunState, settings: Settings, tools: ToolList): Route {
     tools,
     listAgain: () => listTools(settings.tools),
   };
-}
-
-/** A workflow, and every workflow that it can call, through others too. */
-export function calledBy(workflow: Workflow, given: readonly Workflow[]): Workflow[] {
-  const byName = new Map(given.map((one) => [one.name, one]));
-  const found = new Map<string, Workflow>([[workflow.name, workflow]]);
-  for (const one of found.values()) {
-    for (const embedded of embeddedWorkflows(one)) byName.set(embedded.name, embedded);
-    for (const name of calledWorkflows(planOf(one))) {
-      const called = byName.get(name);
-      if (called !== undefined && !found.has(name)) found.set(name, called);
-    }
-  }
-  return [...found.values()];
 }
 
 function busy(runId: string): ToolweaveError {

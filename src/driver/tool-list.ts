@@ -5,6 +5,7 @@ import type { Validator } from "../core/schema.js";
 import type { Tool, ToolAdapter, ToolCallContext, ToolInfo, Tools } from "../ports/tool-adapter.js";
 import type { CheckedTool } from "../ports/tool-info.js";
 import { checkTool, toolSubject } from "../ports/tool-info.js";
+import { isSameList } from "./same-list.js";
 
 /** A published tool, and the way to call it. */
 export interface ListedTool {
@@ -34,7 +35,7 @@ const lists = new WeakMap<object, { readonly sources: readonly object[]; readonl
 export async function listTools(tools: Tools): Promise<ToolList> {
   const given = isArray(tools) ? tools : [tools];
   const known = lists.get(tools);
-  if (known !== undefined && isSame(known.sources, given)) return known.list;
+  if (known !== undefined && isSameList(known.sources, given)) return known.list;
   // The array is the caller's, who may change it while adapters are asked.
   const sources = [...given];
   const listings = await Promise.all(sources.map((source, index) => listSource(source, `tools[${index}]`)));
@@ -45,10 +46,6 @@ export async function listTools(tools: Tools): Promise<ToolList> {
 
 function isArray(tools: Tools): tools is readonly (Tool | ToolAdapter)[] {
   return Array.isArray(tools);
-}
-
-function isSame(known: readonly object[], sources: readonly object[]): boolean {
-  return known.length === sources.length && known.every((source, index) => source === sources[index]);
 }
 
 function byName(tools: readonly ListedTool[]): ToolList {

@@ -1,6 +1,6 @@
 import { errorToJson, isToolweaveError } from "../core/errors.js";
 import { attempt } from "../core/foreign.js";
-import { normalizeJson } from "../core/json.js";
+import { type JsonObject, normalizeJson } from "../core/json.js";
 import type { CallOutcome } from "../core/settle.js";
 import type { Route } from "./route.js";
 
@@ -11,10 +11,10 @@ export function isError(returned: unknown): boolean {
   );
 }
 
-/** A result, normalized and scrubbed; what can't be kept was made all the same. */
-export function keep(route: Pick<Route, "limits" | "scrub">, returned: unknown): CallOutcome {
+/** A result, normalized and scrubbed; what can't be kept was made all the same. `inputs`: what is to be kept with it. */
+export function keep(route: Pick<Route, "limits" | "scrub">, returned: unknown, inputs?: JsonObject): CallOutcome {
   try {
-    return { kind: "returned", result: route.scrub.value(normalizeJson(returned, route.limits)) };
+    return { kind: "returned", result: route.scrub.value(normalizeJson(returned, route.limits)), inputs };
   } catch (error) {
     if (!isToolweaveError(error)) throw error;
     return { kind: "unkeepable", error: route.scrub.error(errorToJson(error)) };

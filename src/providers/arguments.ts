@@ -1,5 +1,5 @@
 import { defaultJsonLimits, isJsonObject, type JsonObject, type JsonValue, normalizeJson } from "../core/json.js";
-import { findFault, type TextFault } from "./json-text.js";
+import { parseExactly, type TextFault } from "./json-text.js";
 
 /** The arguments of a call, or why they can't be used, in words for its model. */
 export type ReadArguments = { readonly arguments: JsonObject } | { readonly problem: string };
@@ -13,10 +13,9 @@ export function readArguments(value: JsonValue | undefined): ReadArguments {
   if (typeof value !== "string") return asObject(value);
   const text = value.trim();
   if (text === "" || text === "null") return { arguments: none };
-  const fault = findFault(value);
-  if (fault !== undefined) return { problem: describe(fault, value.length) };
-  const parsed: JsonValue = JSON.parse(value);
-  return typeof parsed === "string" ? unwrap(parsed) : keep(parsed);
+  const read = parseExactly(value);
+  if ("fault" in read) return { problem: describe(read.fault, value.length) };
+  return typeof read.value === "string" ? unwrap(read.value) : keep(read.value);
 }
 
 /** The free text of a custom call as arguments. */
@@ -35,8 +34,8 @@ const none: JsonObject = Object.freeze({});
 /** Some models encode the object twice. */
 function unwrap(text: string): ReadArguments {
   if (!text.trimStart().startsWith("{")) return { problem: notAnObject("a string") };
-  const fault = findFault(text);
-  return fault === undefined ? keep(JSON.parse(text)) : { problem: describe(fault, text.length) };
+  const read = parseExactly(text);
+  return "fault" in read ? { problem: describe(read.fault, text.length) } : keep(read.value);
 }
 
 function keep(parsed: JsonValue): ReadArguments {

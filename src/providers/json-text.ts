@@ -1,3 +1,5 @@
+import { attempt } from "../core/foreign.js";
+import type { JsonValue } from "../core/json.js";
 import { pointerTo } from "../core/path.js";
 
 /** The first thing wrong with a JSON text. */
@@ -9,6 +11,19 @@ export interface TextFault {
   /** A JSON Pointer to the value at fault, or the one being read. */
   readonly pointer: string;
 }
+
+/** What a text says, or why that can't be kept: it is no JSON, or `JSON.parse` would change a number without a word. */
+export function parseExactly(text: string): { readonly value: JsonValue } | { readonly fault: TextFault } {
+  const parsed = hasGreatNumber.test(text)
+    ? undefined
+    : attempt((): { value: JsonValue } => ({ value: JSON.parse(text) }));
+  if (parsed !== undefined) return parsed;
+  const fault = findFault(text);
+  return fault === undefined ? { value: JSON.parse(text) } : { fault };
+}
+
+/** What every number has that can't be kept, and few other texts: many digits in a row, or an exponent. */
+const hasGreatNumber = /\d{16}|\d[eE]/;
 
 /**
  * Reads a text by the grammar of RFC 8259, and finds what `JSON.parse` would change without a word: an integer literal

@@ -14,12 +14,8 @@ import { errorOf, isNormalized, readAgain, readNormalized } from "./normalized.j
 import { hasOwn, own } from "./own-property.js";
 import type { FoundCall, Turn } from "./provider.js";
 
-/** A call settled but for its id and index. */
-interface Draft extends Omit<NormalizedCall, "id" | "index"> {
-  /** Empty where the provider gave none. */
-  readonly id: string;
-  readonly position: number;
-}
+/** A call settled but for its `id`, empty where the provider gave none, and its `index`, which is its place among all items. */
+type Draft = NormalizedCall;
 
 /**
  * The tool calls of a model's turn, in order: of a whole response, a message, its list of calls, or one call. Text,
@@ -73,7 +69,10 @@ function draftCall(item: JsonObject, position: number, isLastOfCut: boolean): Dr
     const found = readNormalized(item);
     const draft = draftFound(found, position, readAgain(item, found.type), own(item, "raw_call") ?? null);
     const error = errorOf(item);
-    return error === undefined ? draft : { ...draft, arguments: null, error };
+    if (error === undefined) return draft;
+    draft.arguments = null;
+    draft.error = error;
+    return draft;
   }
   for (const provider of providers) {
     const found = provider.readCall?.(item);
@@ -95,11 +94,20 @@ const nameless = "The call has no name. Send it again with the name of one of th
 function draftFound(found: FoundCall, position: number, read: ReadArguments, raw: JsonValue): Draft {
   const { type } = found;
   const id = typeof found.id === "number" ? String(found.id) : typeof found.id === "string" ? found.id : "";
-  const common = { id, position, type, raw_arguments: argumentsText(found.arguments), raw_call: raw };
   const name = typeof found.name === "string" ? found.name : "";
-  if (name === "") return { ...common, name, arguments: null, error: { code: "INVALID_CALL", message: nameless } };
-  if ("arguments" in read) return { ...common, name, arguments: read.arguments };
-  return { ...common, name, arguments: null, error: { code: "INVALID_ARGUMENTS", message: read.problem } };
+  const draft: Draft = {
+    id,
+    index: position,
+    type,
+    name,
+    arguments: null,
+    raw_arguments: argumentsText(found.arguments),
+    raw_call: raw,
+  };
+  if (name === "") draft.error = { code: "INVALID_CALL", message: nameless };
+  else if ("problem" in read) draft.error = { code: "INVALID_ARGUMENTS", message: read.problem };
+  else draft.arguments = read.arguments;
+  return draft;
 }
 
 /** Gives ids to those that have none, and makes one of the same call sent twice. */
@@ -108,7 +116,7 @@ function settle(drafts: readonly Draft[]): readonly NormalizedCall[] {
   for (const draft of drafts) {
     const first = taken.get(draft.id);
     if (draft.id === "" || first === undefined) taken.set(draft.id, draft);
-    else if (!isSameCall(first, draft)) throw duplicateId(first.position, draft.position);
+    else if (!isSameCall(first, draft)) throw duplicateId(first.index, draft.index);
   }
   let minted = 0;
   const mint = () => {
@@ -117,14 +125,13 @@ function settle(drafts: readonly Draft[]): readonly NormalizedCall[] {
     return `call_${minted}`;
   };
   const kept = drafts.filter((draft) => draft.id === "" || taken.get(draft.id) === draft);
-  return Object.freeze(kept.map((draft, index) => finish(draft, draft.id === "" ? mint() : draft.id, index)));
-}
-
-function finish(draft: Draft, id: string, index: number): NormalizedCall {
-  const { type, name, arguments: read, raw_arguments, raw_call, error } = draft;
-  const call: NormalizedCall = { id, index, type, name, arguments: read, raw_arguments, raw_call };
-  if (error !== undefined) call.error = Object.freeze(error);
-  return Object.freeze(call);
+  kept.forEach((draft, index) => {
+    if (draft.id === "") draft.id = mint();
+    draft.index = index;
+    Object.freeze(draft.error);
+    Object.freeze(draft);
+  });
+  return Object.freeze(kept);
 }
 
 function isSameCall(one: Draft, other: Draft): boolean {

@@ -4,7 +4,7 @@ import type { Workflow } from "../../core/document.js";
 import { ToolweaveError } from "../../core/errors.js";
 import type { JsonValue } from "../../core/json.js";
 import type { RunResult } from "../../core/result.js";
-import { calledBy } from "../../driver/take-run.js";
+import { bundleOf } from "../../driver/bundle.js";
 import type { Policy } from "../../ports/policy.js";
 import type { FakeTool } from "../fake-tool.js";
 import type { Faults, Schedule } from "./schedule.js";
@@ -68,7 +68,7 @@ export function checkOptions(
     if (!kinds.includes(kind)) throw invalid(`there is no fault ${kind}; there are ${kinds.join(", ")}`);
     whole(`faults.${kind}`, count, 0);
   }
-  const sites = calledBy(workflow, workflows).flatMap((each) => [...stepSites(planOf(each).steps)]);
+  const sites = bundleOf(workflow, workflows).workflows.flatMap((each) => [...stepSites(planOf(each).steps)]);
   const ids = new Set(sites.map(({ step }) => step.id));
   for (const id of Object.keys(answers)) if (!ids.has(id)) throw invalid(`answers names ${id}, which is no step`);
   if (!Array.isArray(replay)) throw invalid("replay has to be a schedule, as a violation gives it");

@@ -1,0 +1,85 @@
+import type { CallTool } from "../core/effect.js";
+import { next } from "../core/next.js";
+import { putBack } from "../core/queue.js";
+import type { JournalRecord } from "../core/record.js";
+import { type CallOutcome, settleCall } from "../core/settle.js";
+import type { RunState } from "../core/state.js";
+import type { RunStore } from "../ports/run-store.js";
+import { prepare, send } from "./call-tool.js";
+import { Cleanups } from "./cleanups.js";
+import { CallContext, Handle } from "./handle.js";
+import type { Settings } from "./options.js";
+import { type OwnedRun, record } from "./owned-run.js";
+import type { Route } from "./route.js";
+import { newRun, routeOf, type Start, storeRun } from "./take-run.js";
+import type { ToolList } from "./tool-list.js";
+
+/**
+ * Starts a run that begins with a read, and makes that read before anything is stored: the start of the run is one append
+ * with what the read came to.
+ *
+ * 1. Nobody else can know of the run yet: its id is new, and told only when the run ends or waits; nobody sees its events.
+ * 2. Only a read is made so, which may be made again: a process that dies meanwhile leaves nothing behind.
+ * 3. It is the one thing that the run waits for: no time limit runs, and no branch waits beside it.
+ *
+ * @returns the run, to be driven on unless it has ended; `undefined` where it has to be started in the plain way:
+ *   nothing is stored then, though the read may have been made.
+ */
+export async function startWithRead(
+  store: RunStore,
+  start: Start,
+  settings: Settings,
+  tools: ToolList,
+): Promise<OwnedRun | { untaken: RunState } | undefined> {
+  const fresh = newRun(start, settings);
+  const { state } = fresh;
+  const records = [fresh.start];
+  const effect = decide(state, records, settings);
+  if (effect?.kind !== "call_tool" || tools.get(effect.tool)?.effect !== "read") return undefined;
+  if (state.ready.size > 0 || state.timers.next !== undefined) return undefined;
+
+  const route = routeOf(state, settings, tools);
+  const outcome = await read(route, state, effect, settings);
+  if (outcome === undefined) return undefined;
+  records.push(record(state, settleCall(effect.node, outcome), settings.clock));
+  const following = decide(state, records, settings);
+  if (following !== undefined) putBack(state, following.node);
+
+  const owned = await storeRun(store, fresh, records, route);
+  return owned !== undefined && state.ended !== undefined ? { untaken: state } : owned;
+}
+
+/** Records what follows without the world, up to the first effect. */
+function decide(state: RunState, records: JournalRecord[], { clock }: Settings) {
+  for (let decision = next(state); decision !== undefined; decision = next(state)) {
+    if ("node" in decision) return decision;
+    records.push(record(state, decision, clock));
+  }
+  return undefined;
+}
+
+/** What the read came to; `undefined` where the host stopped or cancelled first. */
+async function read(
+  route: Route,
+  state: RunState,
+  effect: CallTool,
+  { signal, stop }: Settings,
+): Promise<CallOutcome | undefined> {
+  const prepared = await prepare(route, effect);
+  if (prepared.kind === "outcome") return prepared.outcome;
+  if (prepared.kind !== "read" || signal?.aborted || stop?.aborted) return undefined;
+  const { node, attempt } = effect;
+  const handle = new Handle(node, attempt);
+  const sent = send(route, prepared.tool, prepared.inputs, new CallContext(state, node, handle), handle);
+  if (signal === undefined && stop === undefined) return sent;
+  const listening = new Cleanups();
+  const interrupted = new Promise<undefined>((resolve) => {
+    const react = () => {
+      handle.abort();
+      resolve(undefined);
+    };
+    listening.listen(signal, react);
+    listening.listen(stop, react);
+  });
+  return Promise.race([sent, interrupted]).finally(() => listening.run());
+}
