@@ -20,12 +20,15 @@ export class Queue<T> {
   }
 
   shift(): T | undefined {
-    if (this.head === this.items.length) return undefined;
-    const item = this.items[this.head++];
-    if (this.head === this.items.length) {
-      this.items.length = 0;
+    if (this.items.length - this.head <= 1) {
       this.head = 0;
-    } else if (this.head >= 1_024) {
+      const last = this.items.pop();
+      // What stands before the last was handed out.
+      if (this.items.length > 0) this.items = [];
+      return last;
+    }
+    const item = this.items[this.head++];
+    if (this.head >= 1_024) {
       this.items = this.items.slice(this.head);
       this.head = 0;
     }

@@ -61,7 +61,10 @@ export class Drive {
     const tower = { rouse: () => this.rouse(), fail: (error: unknown) => this.fail(error) };
     const announce = (call: Call, attempt: number) => this.announce(call, attempt);
     this.flight = new Flight({ state: this.state, route, announce }, settings, tower);
-    this.intake = new Intake(owned, this.flight, settings.clock, () => this.publish());
+    this.intake = new Intake(owned, this.flight, settings.clock, {
+      publish: () => this.publish(),
+      rest: () => this.setAlarm(),
+    });
     this.outbox = new Outbox(
       {
         ...tower,
@@ -205,8 +208,11 @@ export class Drive {
     return true;
   }
 
-  private async settle(): Promise<void> {
-    await this.intake.takeIn();
+  private settle(): Promise<void> {
+    return this.intake.takeIn();
+  }
+
+  private setAlarm(): void {
     this.alarm.set(this.left === undefined && this.state.ended === undefined ? nextTimer(this.state) : undefined);
   }
 
@@ -297,7 +303,10 @@ export class Drive {
 
   /** Hands on the events of what is durable now. */
   private publish(): void {
-    for (const event of this.state.events.splice(0)) this.outbox.put(event);
+    const { events } = this.state;
+    if (events.length === 0) return;
+    this.state.events = [];
+    for (const event of events) this.outbox.put(event);
   }
 
   /** Something came: whoever waits goes on; when nobody does, it is recorded in the background. */
@@ -305,7 +314,19 @@ export class Drive {
     this.pulse.give();
     if (this.failure !== undefined || this.hasLeft) return this.reportArrivals();
     if (this.demand > 0 || this.isOver) return;
-    this.inBackground(() => this.section.hold(() => this.settle()));
+    void this.settleInBackground();
+  }
+
+  private async settleInBackground(): Promise<void> {
+    const mayGo = this.section.enter();
+    try {
+      if (mayGo !== undefined) await mayGo;
+      await this.settle();
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      this.section.leave();
+    }
   }
 
   /** A driver that can't go on tells what became of the writes that it had in flight. */

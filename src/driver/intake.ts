@@ -18,8 +18,12 @@ export class Intake {
     private readonly owned: OwnedRun,
     private readonly flight: Flight,
     private readonly clock: Clock,
-    /** Told whenever something became durable. */
-    private readonly publish: () => void,
+    private readonly told: {
+      /** Something became durable. */
+      publish(): void;
+      /** All that came is taken in. */
+      rest(): void;
+    },
   ) {}
 
   /** Whether something came. */
@@ -47,8 +51,8 @@ export class Intake {
       const records = this.decide();
       if (records.length > 0) await this.owned.write(records);
       else if (this.expiries.length > 0) await this.expire();
-      else return;
-      this.publish();
+      else return this.told.rest();
+      this.told.publish();
     }
   }
 

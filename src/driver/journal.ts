@@ -10,9 +10,9 @@ export function hasCode(error: unknown, code: ErrorCode): boolean {
 }
 
 /** Short faults of a store are ridden out; a longer one is `STORE_UNAVAILABLE`. */
-export async function reachStore<T>(runId: string | undefined, use: () => Promise<T>): Promise<T> {
+export function reachStore<T>(runId: string | undefined, use: () => Promise<T>): Promise<T> {
   try {
-    return await use();
+    return Promise.resolve(use()).catch((first) => reachAgain(first, runId, use));
   } catch (first) {
     return reachAgain(first, runId, use);
   }

@@ -54,26 +54,34 @@ export class OwnedRun {
 
   /** Appends what is applied already. */
   async write(records: JournalRecord[]): Promise<void> {
-    for (;;) {
-      const others = await this.append(records);
-      if (others === undefined) break;
-      // Those of others came first, so ours, and the events made of them, stand further behind.
-      for (const event of this.state.events) if (event.seq !== undefined) event.seq += others.length;
-      const { ended } = this.state;
-      if (ended !== undefined) this.state.ended = { ...ended, seq: ended.seq + others.length };
-      this.applyOthers(others);
+    try {
+      for (;;) {
+        const others = await this.append(records);
+        if (others === undefined) break;
+        // Those of others came first, so ours, and the events made of them, stand further behind.
+        for (const event of this.state.events) if (event.seq !== undefined) event.seq += others.length;
+        const { ended } = this.state;
+        if (ended !== undefined) this.state.ended = { ...ended, seq: ended.seq + others.length };
+        this.applyOthers(others);
+      }
+    } catch (error) {
+      this.endWith(error);
     }
-    this.unrecorded.length = 0;
+    if (this.unrecorded.length > 0) this.unrecorded.length = 0;
   }
 
   /** Appends what begins something, then applies it. False when others came first: nothing was begun then. */
   async begin(facts: readonly Fact[]): Promise<boolean> {
     const at = this.route.clock.now();
     const records = facts.map((fact) => stamped(fact, at));
-    const others = await this.append(records, records);
-    if (others !== undefined) {
-      this.applyOthers(others);
-      return false;
+    try {
+      const others = await this.append(records, records);
+      if (others !== undefined) {
+        this.applyOthers(others);
+        return false;
+      }
+    } catch (error) {
+      this.endWith(error);
     }
     for (const record of records) apply(this.state, record);
     return true;
@@ -91,20 +99,13 @@ export class OwnedRun {
     this.applyOthers(await this.journal.news());
   }
 
-  private async append(
-    records: JournalRecord[],
-    coming?: readonly JournalRecord[],
-  ): Promise<JournalRecord[] | undefined> {
+  private append(records: JournalRecord[], coming?: readonly JournalRecord[]): Promise<JournalRecord[] | undefined> {
     this.check();
     // What a store says while it is called is of this append; what it says later may be of another's.
     this.isAppending = true;
     const appending = this.journal.append(records, headOf(this.state, coming));
     this.isAppending = false;
-    try {
-      return await appending;
-    } catch (error) {
-      return this.endWith(error);
-    }
+    return appending;
   }
 
   private endWith(error: unknown): never {

@@ -4,8 +4,11 @@ export class Pulse {
   private isDue = false;
 
   give(): void {
-    this.isDue = this.waiters.length === 0;
-    for (const wake of this.waiters.splice(0)) wake();
+    const { waiters } = this;
+    this.isDue = waiters.length === 0;
+    if (this.isDue) return;
+    this.waiters = [];
+    for (const wake of waiters) wake();
   }
 
   taken(): Promise<void> | undefined {

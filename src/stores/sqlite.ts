@@ -34,7 +34,7 @@ export function sqliteStore(database: SqliteDatabase): RunStore {
   const insert = database.prepare("INSERT INTO toolweave_appends VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   // The page ends with the record that fills it, so that large records are never held by the hundred.
   const page = database.prepare(
-    `SELECT record, (SELECT records FROM toolweave_runs WHERE run_id = ?) AS count
+    `SELECT record, (SELECT max(seq) + 1 FROM toolweave_records WHERE run_id = ?) AS count
      FROM toolweave_records
      WHERE run_id = ? AND seq >= ? AND seq <= (
        SELECT max(seq) FROM (
@@ -43,7 +43,7 @@ export function sqliteStore(database: SqliteDatabase): RunStore {
        ) WHERE before < ${pageBytes}
      ) ORDER BY seq`,
   );
-  const run = database.prepare("SELECT * FROM toolweave_runs WHERE run_id = ?");
+  const run = database.prepare("SELECT * FROM toolweave_heads WHERE run_id = ?");
   // A cast from here on gives rows the columns of the statement that selects them.
   const rowOf = (runId: string) => run.get(runId) as RunRow | undefined;
 
@@ -89,7 +89,7 @@ export function sqliteStore(database: SqliteDatabase): RunStore {
       last = [Number(row.created_ms), row.run_id];
     }
     const runs = database.prepare(
-      `SELECT * FROM toolweave_runs WHERE ${sql} AND (created_ms, run_id) > (?, ?) ORDER BY created_ms, run_id LIMIT ?`,
+      `SELECT * FROM toolweave_heads WHERE ${sql} AND (created_ms, run_id) > (?, ?) ORDER BY created_ms, run_id LIMIT ?`,
     );
     for (let left = wanted.limit; left > 0; ) {
       const size = Math.min(left, pageRuns);
@@ -149,7 +149,7 @@ function sqliteLease(database: SqliteDatabase): RunLease {
 
 // The text is SQLite's own, and the same in every client; the fields beside it are not.
 function isConflict(error: unknown): boolean {
-  return error instanceof Error && /toolweave_conflict|UNIQUE constraint failed: toolweave_records/.test(error.message);
+  return error instanceof Error && error.message.includes("toolweave_conflict");
 }
 
 function headOf(row: RunRow): RunHead {
