@@ -102,9 +102,10 @@ export async function uninterrupted(
   let appends = 0;
   let events = 0;
   const life = new Life();
-  const through = meddled(run.store, (count, append) => {
+  // In the time that a meddler takes: what meets in one append depends on it.
+  const through = meddled(run.store, async (count, append) => {
+    await append();
     appends = count;
-    return append();
   });
   const result = await attend(run, await open(run, life, { through }), life, (_event, index) => {
     events = index;
