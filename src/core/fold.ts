@@ -84,33 +84,38 @@ function asRunStarted(record: JournalRecord): RunStarted {
  */
 export function plansOf(record: JournalRecord, workflows: readonly Workflow[]): Map<string, WorkflowPlan> {
   const given = new Map(workflows.map((workflow) => [workflow.name, workflow]));
-  return eachPlan(record, (snapshot) =>
-    snapshot.code ? codeOf(snapshot, given.get(snapshot.name)) : storedDocument(snapshot.document),
-  );
+  return eachPlan(record, (snapshot) => planOfDocument(snapshot.name, codeOf(snapshot, given.get(snapshot.name))));
 }
 
 /** The plans to read a run by, not to drive it: code in them is not needed. */
 export function plansToRead(record: JournalRecord): Map<string, WorkflowPlan> {
-  return eachPlan(record, ({ document, code }) => (code ? withoutCode(document) : storedDocument(document)));
+  return eachPlan(record, ({ name, document }) => planOfDocument(name, withoutCode(document)));
 }
+
+/** Plans of documents without code, as they were stored: what a store hands out again is not compiled again. */
+const storedPlans = new WeakMap<DocumentSnapshot, WorkflowPlan>();
 
 function eachPlan(
   record: JournalRecord,
-  documentOf: (snapshot: DocumentSnapshot) => object,
+  planWithCode: (snapshot: DocumentSnapshot) => WorkflowPlan,
 ): Map<string, WorkflowPlan> {
   return new Map(
     asRunStarted(record).documents.map((snapshot) => {
-      const definition = readDefinition(documentOf(snapshot));
-      if (!(definition instanceof DefinitionError)) return [snapshot.name, definition.plan];
-      throw new ToolweaveError(
-        "INVALID_JOURNAL",
-        `The journal holds a workflow ${snapshot.name} that does not check.`,
-        {
-          cause: definition,
-        },
-      );
+      const { name, document, code } = snapshot;
+      if (code) return [name, planWithCode(snapshot)];
+      const plan = storedPlans.get(snapshot) ?? planOfDocument(name, storedDocument(document));
+      storedPlans.set(snapshot, plan);
+      return [name, plan];
     }),
   );
+}
+
+function planOfDocument(name: string, document: object): WorkflowPlan {
+  const definition = readDefinition(document);
+  if (!(definition instanceof DefinitionError)) return definition.plan;
+  throw new ToolweaveError("INVALID_JOURNAL", `The journal holds a workflow ${name} that does not check.`, {
+    cause: definition,
+  });
 }
 
 function codeOf(snapshot: DocumentSnapshot, given: Workflow | undefined): Workflow {

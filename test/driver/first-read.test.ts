@@ -3,12 +3,13 @@ import type { DispatchConfig } from "../../src/core/document.js";
 import { ToolError } from "../../src/core/errors.js";
 import type { ToolDispatchOptions } from "../../src/driver/dispatch.js";
 import { toolDispatch } from "../../src/driver/dispatch.js";
+import type { RunEvent } from "../../src/driver/options.js";
 import { resumeRun } from "../../src/driver/run.js";
 import type { RunStore } from "../../src/ports/run-store.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { fakeClock } from "../../src/testing/fake-clock.js";
 import { call, city, unending } from "./dispatch-harness.js";
-import { flow, journalOf, options, read, write } from "./harness.js";
+import { flow, journalOf, labelOf, options, read, write } from "./harness.js";
 
 interface Case {
   readonly config: DispatchConfig;
@@ -174,15 +175,10 @@ describe("A dispatched run that nobody can know of yet", () => {
   test("tells those who watch the dispatch of every step, and is stored first then", async () => {
     const store = memoryStore();
     const told: string[] = [];
-    const observer = {
-      emit: (type: string, event: { status?: string }) => {
-        told.push(`${type} ${event.status}`);
-        return true;
-      },
-    };
+    const observer = { emit: (_type: string, event: RunEvent) => told.push(labelOf(event)) };
     const head = read("look", [async () => (await first(store.list()))?.status]);
     const { entries } = await toolDispatch(look, { calls: one, tools: head, store, observer });
-    expect(told).toEqual(["step started", "step completed", "result completed"]);
+    expect(told).toEqual(["look started", "look completed", "result completed"]);
     expect(entries[0]?.result).toBe("running");
   });
 
