@@ -265,7 +265,7 @@ export function canonicalJson(value: JsonValue): string {
   for (const key of Object.keys(value).sort()) {
     text += `${text === "" ? "{" : ","}${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`;
   }
-  return text === "" ? "{}" : `${text}}}`;
+  return text === "" ? "{}" : `${text}}`;
 }
 
 /** The text with each lone surrogate replaced by U+FFFD. */
