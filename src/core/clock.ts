@@ -1,5 +1,6 @@
 import type { ErrorData } from "./errors.js";
 import { type Clock, type Node, stepOf, type Timer } from "./node.js";
+import { defaultUndoTimeoutMs } from "./plan.js";
 import type { RunState } from "./state.js";
 
 /**
@@ -53,8 +54,9 @@ function halt(state: RunState, clock: Clock): void {
 
 /** How long a node may take; nothing where it may take for ever. */
 export function budgetOf(node: Node): number | undefined {
-  if (node.kind !== "call") return node.plan.timeoutMs;
-  return node.purpose === "undo" ? node.plan.timeoutMs : stepOf(node)?.plan.timeoutMs;
+  if (node.kind !== "call" || node.purpose === "undo") return node.plan.timeoutMs;
+  // What is made again below a scope that fails can't be cancelled any more.
+  return stepOf(node)?.plan.timeoutMs ?? (node.stopped ? defaultUndoTimeoutMs : undefined);
 }
 
 export function outOfTime(node: Node): ErrorData {

@@ -13,17 +13,18 @@ import { property } from "./foreign.js";
 import { isJsonObject } from "./json.js";
 import { toJson } from "./json-literal.js";
 import { pointerTo } from "./path.js";
-import type {
-  ActionPlan,
-  AskPlan,
-  CompensationPlan,
-  DispatchPlan,
-  FallbackPlan,
-  ForEachPlan,
-  HandlerPlan,
-  RepeatPlan,
-  StepPlan,
-  WorkflowPlan,
+import {
+  type ActionPlan,
+  type AskPlan,
+  type CompensationPlan,
+  type DispatchPlan,
+  defaultUndoTimeoutMs,
+  type FallbackPlan,
+  type ForEachPlan,
+  type HandlerPlan,
+  type RepeatPlan,
+  type StepPlan,
+  type WorkflowPlan,
 } from "./plan.js";
 import { below, type Place, type Read, Reading } from "./reading.js";
 import { compileSchema, type Schema, type Validator } from "./schema.js";
@@ -48,7 +49,6 @@ export function compileWorkflow(document: WorkflowDocument, embed: Embed): Compi
 }
 
 const ordinary: readonly Root[] = ["input", "steps"];
-const defaultUndoTimeoutMs = 60_000;
 
 class Compiler {
   readonly reading: Reading;

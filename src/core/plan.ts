@@ -29,6 +29,9 @@ export interface StepPlan {
   readonly inputsAreRead: boolean;
 }
 
+/** How long an undo may take where neither it nor its step says so, and a write that is only made to settle a doubt. */
+export const defaultUndoTimeoutMs = 60_000;
+
 export interface CompensationPlan {
   readonly tool: string;
   readonly inputs: CompiledTemplate;

@@ -208,6 +208,27 @@ describe("a write in doubt", () => {
     expect(result).toMatchObject({ status: "failed", error: { stepId: "look" }, writes: [{ state: "undone" }] });
   });
 
+  it("that is made again to settle it has 60 s where its step sets no time: nothing else could end it", async () => {
+    const look = deferred();
+    const clock = fakeClock();
+    const pay = write("pay", [cut, () => new Promise(() => {})]);
+    const workflow = flow([{ id: "both", parallel: [step("pay", "pay"), step("look", "look")] }]);
+    const asked: number[] = [];
+    const { result } = await run(
+      workflow,
+      { clock, tools: [pay, read("look", [() => look.promise])] },
+      async (event) => {
+        if (event.type !== "question") return;
+        asked.push(clock.now());
+        look.reject(new Error("down"));
+        await settled();
+        await event.answer({ decision: asked.length === 1 ? "retry" : "not_applied" });
+      },
+    );
+    expect(asked.map((at) => at - (asked[0] ?? 0))).toEqual([0, 70_000]);
+    expect(result).toMatchObject({ status: "failed", error: { stepId: "look" }, writes: [{ state: "failed" }] });
+  });
+
   it("in an undo is asked about too, and holds the undos before it until it is settled", async () => {
     const undo = write("undo", [cut, "ok"]);
     const workflow = flow([step("a", "act", { compensate }), step("b", "act", { compensate }), step("fail", "fail")]);
