@@ -56,12 +56,12 @@ export class Flight {
   private readonly world: World;
 
   constructor(
-    world: Omit<World, "arrive" | "fail">,
+    { state, route, announce }: Omit<World, "arrive" | "fail">,
     private readonly settings: Pick<Settings, "clock" | "limits">,
     private readonly tower: Tower,
   ) {
     const arrive = (handle: Handle, what: Performed) => this.arrive(handle, what);
-    this.world = { ...world, arrive, fail: tower.fail };
+    this.world = { state, route, announce, arrive, fail: tower.fail };
   }
 
   /** How many effects are in flight: started, and not yet taken in. */
