@@ -112,10 +112,9 @@ const refusedTypes: ReadonlySet<string> = new Set([
 
 function normalizeArray(value: readonly unknown[], pass: Pass): JsonArray {
   const { length } = value;
-  // Each element takes a byte at least, and all but one a comma: a sparse array of any length is refused unread.
-  if (length * 2 > pass.maxBytes) throw tooManyBytes(pass);
-  const depth = enter(value, pass);
+  // The brackets and commas come first: a sparse array of any length is refused unread.
   count(length === 0 ? 2 : length + 1, pass);
+  const depth = enter(value, pass);
   const copy: JsonValue[] = [];
   for (let index = 0; index < length; index++) {
     pass.path[depth] = index;
@@ -134,8 +133,8 @@ function normalizeProperties(value: object, pass: Pass): JsonObject {
   const keys = Object.keys(value);
   // Any object may be read by key; Reflect.get needs no cast, but is slower on this hot path.
   const properties = value as Readonly<Record<string, unknown>>;
-  const depth = enter(value, pass);
   count(2, pass);
+  const depth = enter(value, pass);
   const copy: Record<string, JsonValue> = {};
   let separator = 0;
   for (const key of keys) {

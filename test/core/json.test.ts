@@ -59,6 +59,12 @@ describe("normalizeJson", () => {
     ["a date that is none", [new Date(Number.NaN)], [null]],
     ["an instance", new Money(3), { amount: 3 }],
     ["an object without a prototype", Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
+    ["an object that calls itself a map", { a: 1, [Symbol.toStringTag]: "Map" }, { a: 1 }],
+    [
+      "one that calls itself so, and has no prototype",
+      Object.assign(Object.create(null), { a: 1, [Symbol.toStringTag]: "Map" }),
+      { a: 1 },
+    ],
     ["what JSON has no keys for", [/x/g, new Error("lost"), [][Symbol.iterator]()], [{}, {}, {}]],
     ["keys that are symbols or hidden", Object.defineProperty({ [Symbol("s")]: 1 }, "hidden", { value: 1 }), {}],
     [
@@ -123,7 +129,7 @@ describe("normalizeJson", () => {
     ["a map", { m: new Map() }, "/m", "its type is Map"],
     ["a set", [[], new Set([1])], "/1", "its type is Set"],
     ["a promise", [Promise.resolve(1)], "/0", "its type is Promise"],
-    ["a typed array", { bytes: new Uint8Array(2) }, "/bytes", "its type is Uint8Array"],
+    ["a typed array", { bytes: [new Uint8Array(2)] }, "/bytes/0", "The value at /bytes/0 is not JSON: its type is"],
     ["a buffer, in spite of its toJSON", { file: Buffer.from("x") }, "/file", "its type is Uint8Array"],
     ["a data view", [new DataView(new ArrayBuffer(1))], "/0", "its type is DataView"],
     ["an array buffer", [new ArrayBuffer(1)], "/0", "its type is ArrayBuffer"],
@@ -149,6 +155,7 @@ describe("normalizeJson", () => {
     };
     expect(failure(() => normalize(getter))).toMatchObject({
       code: "RESULT_NOT_JSON",
+      message: expect.stringContaining("reading it failed"),
       pointer: "/in/0/total",
       cause: thrown,
     });
@@ -178,7 +185,7 @@ describe("normalizeJson", () => {
     expect(normalize(nested(3), { maxDepth: 3 })).toEqual(nested(3));
     const error = failure(() => normalize(nested(4), { maxDepth: 3 }));
     expect(error).toMatchObject({ code: "RESULT_TOO_LARGE", pointer: "/in/0/in" });
-    expect(error.message).toContain("deeper than the 3 levels");
+    expect(error.message).toContain("is too large: it is nested deeper than the 3 levels");
     expect(normalize("scalar", { maxDepth: 0 })).toBe("scalar");
   });
 
@@ -190,13 +197,14 @@ describe("normalizeJson", () => {
   });
 
   test.each<[name: string, value: unknown]>([
-    ["text", "plain"],
+    ["text", "plain text"],
     ["quotes and backslashes", 'a"b\\c'],
     ["controls", "\b\t\n\f\r\v\u0000\u001f\u007f"],
     ["two bytes", "ß\u0080\u07ff"],
     ["three bytes", "漢\u0800\uffff"],
     ["four bytes", "🦊"],
-    ["lone surrogates", "\ud800a\udc00\ud83e"],
+    ["the first and the last of four bytes", "\ud800\udc00\udbff\udfff"],
+    ["lone surrogates", "\ud800a\udc00\udfff\ud83e\ue000\ud83e"],
     ["numbers", [0, -1.5, 1e21, 5e-324, 123456789]],
     ["scalars", [true, false, null, undefined, Number.NaN]],
     ["nothing", undefined],
@@ -207,6 +215,13 @@ describe("normalizeJson", () => {
     const error = failure(() => normalize(value, { maxBytes: bytes - 1 }));
     expect(error.code).toBe("RESULT_TOO_LARGE");
     expect(error.message).toContain(`${bytes - 1} bytes`);
+  });
+
+  test("too many bytes are found at the first value that is too much", () => {
+    const small = [[1, 2, 3], {}];
+    expect(failure(() => normalize(small, { maxBytes: 11 })).pointer).toBe("/1");
+    expect(failure(() => normalize([[1, 2, 3], []], { maxBytes: 11 })).pointer).toBe("/1");
+    expect(failure(() => normalize([["a"], { a: "abc" }], { maxBytes: 14 })).pointer).toBe("/1/a");
   });
 
   test("a list of any length is refused unread", () => {
@@ -246,6 +261,8 @@ describe("setOwn", () => {
       ["__proto__", { b: 3 }],
     ]);
     expect(Object.getPrototypeOf(target)).toBe(Object.prototype);
+    const changeable = { enumerable: true, configurable: true, writable: true };
+    expect(Object.getOwnPropertyDescriptor(target, "__proto__")).toEqual({ value: { b: 3 }, ...changeable });
   });
 });
 
@@ -262,7 +279,10 @@ describe("copyJson", () => {
 
   test("refuses what is nested too deep", () => {
     expect(copyJson(nested(deepestNesting))).toEqual(nested(deepestNesting));
-    expect(failure(() => copyJson(nested(100_000))).code).toBe("RESULT_TOO_LARGE");
+    expect(failure(() => copyJson(nested(100_000)))).toMatchObject({
+      code: "RESULT_TOO_LARGE",
+      message: expect.stringContaining("deeper than 1000 levels"),
+    });
   });
 });
 
