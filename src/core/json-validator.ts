@@ -59,7 +59,7 @@ const validators = new WeakMap<object, JsonValidator>();
 
 function compile(schema: JsonSchema): JsonValidator {
   // A mutable copy, since the library writes the addresses of references into it.
-  const root: Part = typeof schema === "boolean" ? schema : copyJson(schema);
+  const root: Part = copyJson(schema);
   const lookup = addresses(root);
   const meter = prepare(root, lookup);
   const fits = plainFits(root);

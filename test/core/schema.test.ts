@@ -61,6 +61,15 @@ describe("a JSON Schema", () => {
       { a: 1 },
       ["/a"],
     ],
+    [
+      "what stands behind alternatives",
+      { properties: { a: { anyOf: [{ type: "string" }, { type: "null" }] }, b: { type: "string" } } },
+      { a: 1, b: 1 },
+      ["/a", "/b"],
+    ],
+    ["nothing below a bound of nothing", { minLength: 0 }, "", []],
+    ["what another property asks for", { dependentRequired: { a: ["b"] } }, { a: 1 }, [""]],
+    ["what is no multiple", { items: { multipleOf: 2 } }, [4, 3], ["/1"]],
     ["nothing, by false", false, 1, [""]],
     ["anything, by true", true, 1, []],
     ["an integer", { type: "integer" }, 1.5, [""]],
@@ -109,6 +118,18 @@ describe("a JSON Schema", () => {
     expect(messages.join(" ")).not.toMatch(/secret|4711/);
   });
 
+  it.each([4711, -4711, 4711.5, 4711e30, 4711e-30, -4711e-30])("says what is wrong with %d without it", (value) => {
+    expect(validate({ maximum: -1e40 }, value)).toEqual({
+      issues: [{ pointer: "", message: "The value is greater than -1e+40." }],
+    });
+  });
+
+  it("says so where it can't tell what is wrong", () => {
+    expect(validate({ additionalProperties: { type: "string" } }, { "\uD800": 1 })).toEqual({
+      issues: [{ pointer: "", message: "The value can't be checked against the schema." }],
+    });
+  });
+
   it("tells a hundred faults at most", () => {
     const list = Array.from({ length: 500 }, () => "x");
     expect(issues({ items: { type: "number" } }, list)).toHaveLength(100);
@@ -120,7 +141,9 @@ describe("a JSON Schema", () => {
     schema.type = "number";
     expect(issues(schema, 1)).toEqual([]);
     const validator = compileSchema(schema);
-    expect(compileSchema(Object.freeze({ type: "string" })).json).toEqual({ type: "string" });
+    const frozen = Object.freeze({ type: "string" });
+    expect(compileSchema(frozen).json).toEqual({ type: "string" });
+    expect(compileSchema(frozen).json).toBe(compileSchema(frozen).json);
     expect(compileSchema(validator.json ?? {}).json).toBe(validator.json);
     expect(Object.isFrozen(validator.json)).toBe(true);
     expect(validator.jsonInput).toBe(validator.json);
@@ -128,9 +151,15 @@ describe("a JSON Schema", () => {
 
   it.each<[string, unknown, string, string]>([
     ["no schema", 5, "", "must be an object or a boolean"],
+    ["null", null, "", "must be an object or a boolean"],
     ["no JSON", { enum: [1n] }, "/enum/0", "is not JSON"],
     ["a type that is none", { type: "strng" }, "/type", "must be a type"],
     ["an empty list of types", { type: [] }, "/type", "must be a type"],
+    ["a list with a type that is none", { type: ["string", "strng"] }, "/type", "must be a type"],
+    ["required with a name that is no text", { required: ["a", 1] }, "/required", "a list of property names"],
+    ["a title that is no text", { title: 1 }, "/title", "must be text"],
+    ["a pattern that is no text", { pattern: 1 }, "/pattern", "must be text"],
+    ["unique items that are a number", { uniqueItems: 1 }, "/uniqueItems", "must be true or false"],
     [
       "required on the property itself",
       { properties: { a: { required: true } } },
@@ -140,12 +169,16 @@ describe("a JSON Schema", () => {
     ["properties that are text", { properties: "a".repeat(9) }, "/properties", "must be an object of schemas"],
     ["properties that are a list", { properties: [] }, "/properties", "must be an object of schemas"],
     ["a property that is no schema", { properties: { a: "string" } }, "/properties", "must be an object of schemas"],
+    ["one such property", { properties: { a: true, b: "string" } }, "/properties", "must be an object of schemas"],
     ["items that are text", { items: "string" }, "/items", "must be a schema"],
     ["alternatives that are no list", { anyOf: {} }, "/anyOf", "must be a list of schemas"],
+    ["one that is no schema", { anyOf: [true, 1] }, "/anyOf", "must be a list of schemas"],
     ["an alternative that is none", { allOf: [{ not: 1 }] }, "/allOf/0/not", "must be a schema"],
     ["dependencies that are none", { dependencies: { a: 1 } }, "/dependencies", "must be an object of schemas"],
     ["dependentRequired that is none", { dependentRequired: { a: "b" } }, "/dependentRequired", "lists by name"],
+    ["one that is none", { dependentRequired: { a: ["b"], c: "d" } }, "/dependentRequired", "lists by name"],
     ["a bound that is true", { exclusiveMinimum: true }, "/exclusiveMinimum", "must be a number"],
+    ["a divisor that is text", { multipleOf: "2" }, "/multipleOf", "a number above 0"],
     ["a divisor of nothing", { multipleOf: 0 }, "/multipleOf", "a number above 0"],
     ["a length below none", { minLength: -1 }, "/minLength", "of at least 0"],
     ["a reference that leads nowhere", { items: { $ref: "#/$defs/no" } }, "/items/$ref", "leads nowhere"],
