@@ -185,7 +185,7 @@ function readErrors(errors: readonly OutputUnit[]): Issue[] {
 function wording(keyword: string, error: string): string {
   if (keyword === "false") return "Nothing may stand here.";
   // What the library says of numbers begins with the value itself.
-  const text = error.replace(/^(?:Instance|-?[\d.]+(?:e[+-]?\d+)?)(?= )/u, "The value");
+  const text = error.replace(/^(?:Instance|-?[\d.]+(?:e[+-]\d+)?)(?= )/u, "The value");
   return clip(text);
 }
 

@@ -10,7 +10,7 @@ export interface Part {
   /** What follows is tried about `ways * length ** power` times. */
   readonly ways: number;
   readonly power: number;
-  /** The power of the work of what is looked at ahead, behind or again, where it is the greater one. */
+  /** The power of the work of what is looked at ahead or behind; or again, where that is the greater one. */
   readonly aside: number;
   /** The single characters and classes in it, as they are written. */
   readonly atoms: readonly string[];
@@ -73,6 +73,7 @@ function tries(terms: readonly Part[]): Pick<Part, "ways" | "power" | "aside"> {
   let ways = 1;
   let power = 0;
   let aside = 0;
+  let again = 0;
   let start = 0;
   for (const [index, { literal }] of terms.entries()) {
     if (literal === undefined && index < terms.length - 1) continue;
@@ -89,9 +90,9 @@ function tries(terms: readonly Part[]): Pick<Part, "ways" | "power" | "aside"> {
     }
     // Such a run is read anew each time that something before it is.
     if (!endsAtOnePlace) power = tried;
-    else if (power > 0) aside = Math.max(aside, tried);
+    else if (power > 0) again = Math.max(again, tried);
   }
-  return { ways, power, aside: aside > power ? aside : 0 };
+  return { ways, power, aside: Math.max(aside, again > power ? again : 0) };
 }
 
 /** Whether the first or the last term is one character that nothing else in the sequence matches. */
@@ -110,19 +111,15 @@ function mayHold(parts: readonly Part[], character: string): boolean {
   return parts.some(({ atoms }) => atoms.some((each) => matches(each, character)));
 }
 
-/** Whether the first characters of the sequences tell them apart. */
+/** Whether the first characters of the sequences, each of one length, tell them apart. */
 export function beginApart(sequences: readonly (readonly Part[])[]): boolean {
   const firsts = sequences.map(([first = nothing]) => first);
-  if (!firsts.every(isOneCharacter)) return false;
+  if (!firsts.every(({ max }) => max === 1)) return false;
   const literals = new Set(firsts.flatMap(({ literal }) => literal ?? []));
   const classes = firsts.filter(({ literal }) => literal === undefined);
   // Two classes may have a character in common.
   if (classes.length > 1 || literals.size + classes.length < firsts.length) return false;
   return ![...literals].some((literal) => mayHold(classes, literal));
-}
-
-function isOneCharacter({ min, max, atoms }: Part): boolean {
-  return min === 1 && max === 1 && atoms.length === 1;
 }
 
 function matches(atomText: string, character: string): boolean {
