@@ -30,6 +30,12 @@ describe("a schema is refused that", () => {
       "more than 200 schemas",
     ],
     [
+      "is a chain too long, to which nothing refers",
+      { $defs: definitions(250, (next) => next) },
+      "/$defs/d50",
+      "more than 200 schemas",
+    ],
+    [
       "doubles with each reference",
       { $defs: definitions(30, (next) => ({ allOf: [next, next] })), $ref: "#/$defs/d0" },
       "",
@@ -45,6 +51,12 @@ describe("a schema is refused that", () => {
       "has addresses within addresses",
       nested(5, (not, level) => ({ $id: `s${level}`, not })),
       "/not/not/not/not",
+      "at more than 4 levels",
+    ],
+    [
+      "has addresses within addresses of a list",
+      nested(5, (inner, level) => ({ $id: `s${level}`, allOf: [inner] })),
+      "/allOf/0/allOf/0/allOf/0/allOf/0",
       "at more than 4 levels",
     ],
     [
@@ -100,6 +112,12 @@ describe("a schema is taken that", () => {
       nested(9, (a) => ({ properties: { id: { type: "null" }, a } })),
       { id: null },
       { id: 1 },
+    ],
+    [
+      "has addresses in a note",
+      { type: "string", default: nested(9, (a, level) => ({ $id: `s${level}`, a })), note: null },
+      "a",
+      1,
     ],
     [
       "has some patterns for keys",

@@ -168,6 +168,7 @@ describe("a JSON Schema", () => {
     ],
     ["properties that are text", { properties: "a".repeat(9) }, "/properties", "must be an object of schemas"],
     ["properties that are a list", { properties: [] }, "/properties", "must be an object of schemas"],
+    ["a property that is null", { properties: { a: null } }, "/properties", "must be an object of schemas"],
     ["a property that is no schema", { properties: { a: "string" } }, "/properties", "must be an object of schemas"],
     ["one such property", { properties: { a: true, b: "string" } }, "/properties", "must be an object of schemas"],
     ["items that are text", { items: "string" }, "/items", "must be a schema"],
