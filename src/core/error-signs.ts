@@ -122,7 +122,7 @@ function signOf(error: unknown, parts: readonly unknown[]): Sign | undefined {
   if (typeof syscall === "string" && beforeSending.test(syscall)) return "not_sent";
   const code = property(error, "code");
   // Node's aggregate of connection attempts bears the code of the first one, without its system call.
-  const isCopy = parts.length > 0 && code === property(parts[0], "code");
+  const isCopy = code === property(parts[0], "code");
   if (typeof code === "string" && !isCopy) {
     // A response that is no HTTP (llhttp's codes) came after the request.
     if (inDoubt.has(code) || code.startsWith("HPE_")) return "in_doubt";

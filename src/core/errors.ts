@@ -125,10 +125,10 @@ export class ToolweaveError extends Error {
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
-    if (options.stepId !== undefined) this.stepId = options.stepId;
-    if (options.path !== undefined) this.path = options.path;
-    if (options.pointer !== undefined) this.pointer = options.pointer;
-    if (options.details !== undefined) this.details = options.details;
+    this.stepId = options.stepId;
+    this.path = options.path;
+    this.pointer = options.pointer;
+    this.details = options.details;
     Object.defineProperty(this, brand, { value: true });
   }
 
@@ -178,7 +178,7 @@ export class ToolError extends ToolweaveError {
     const outcome = options.outcome ?? "not_applied";
     super(failureCodes[outcome], message, options);
     this.outcome = outcome;
-    if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs;
+    this.retryAfterMs = options.retryAfterMs;
   }
 }
 
@@ -241,7 +241,6 @@ export function errorText(thrown: unknown): string {
 
 export function causeToJson(thrown: unknown, depth = 1): CauseData {
   const data: CauseData = { message: errorText(thrown) };
-  if (typeof thrown !== "object" || thrown === null) return data;
   const name = readText(thrown, "name");
   const code = readText(thrown, "code");
   if (name !== undefined) data.name = name;
@@ -251,8 +250,8 @@ export function causeToJson(thrown: unknown, depth = 1): CauseData {
   return data;
 }
 
-function readText(object: object, key: string): string | undefined {
-  const value = property(object, key);
+function readText(thrown: unknown, key: string): string | undefined {
+  const value = property(thrown, key);
   return typeof value === "string" ? clip(value) : undefined;
 }
 

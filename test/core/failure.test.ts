@@ -51,12 +51,12 @@ describe("an outcome that a ToolError gives", () => {
     [{ outcome: "in_doubt" }, abortedRead, "not_applied", "TOOL_FAILED"],
   ] as const)("%j in a call %j is %s, %s", (options, call, outcome, code) => {
     const result = readFailure(new ToolError("declined", options), call);
-    expect(result).toEqual({ outcome, error: { code, message: "declined" } });
+    expect(result).toStrictEqual({ outcome, error: { code, message: "declined" } });
   });
 
   it("stands against what its cause shows", () => {
     const error = new ToolError("not booked", { outcome: "not_applied", cause: failure({ code: "ECONNRESET" }) });
-    expect(readFailure(error, write)).toEqual({
+    expect(readFailure(error, write)).toStrictEqual({
       outcome: "not_applied",
       error: {
         code: "TOOL_FAILED",
@@ -68,7 +68,7 @@ describe("an outcome that a ToolError gives", () => {
 
   it("is read from another copy of the package too", () => {
     const error = fromAnotherCopy({ outcome: "refused", retryAfterMs: 250, details: { limit: 5 }, cause: "a quota" });
-    expect(readFailure(error, write)).toEqual({
+    expect(readFailure(error, write)).toStrictEqual({
       outcome: "refused",
       error: { code: "TOOL_REFUSED", message: "not today", details: { limit: 5 }, cause: { message: "a quota" } },
       retryAfterMs: 250,
@@ -108,7 +108,7 @@ describe("an outcome that a ToolError gives", () => {
     ["nothing of what is too large", { text: "x".repeat(70_000) }, undefined],
     ["nothing of what can't be read", hostileProxy, undefined],
   ])("keeps of its details: %s", (_, details, kept) => {
-    expect(readFailure(fromAnotherCopy({ outcome: "refused", details }), write).error.details).toEqual(kept);
+    expect(readFailure(fromAnotherCopy({ outcome: "refused", details }), write).error.details).toStrictEqual(kept);
   });
 });
 
@@ -149,6 +149,7 @@ describe("any other error of a write", () => {
     ["a body that was cut, without its cause", new TypeError("terminated")],
     ["a socket that hung up, wrapped as text", new Error("Charge failed: socket hang up")],
     ["a code in the text", new Error("Charge failed: read ECONNRESET")],
+    ["a time-out behind the author's own code", failure({ code: "E_BOOKING" }, "no reply: request timed out")],
     ["the author's own time-out", new Error("no reply: request timed out")],
     ["a gateway's time-out", new Error("504 Gateway Timeout")],
     ["an RPC deadline", new Error("4 DEADLINE_EXCEEDED: Deadline exceeded after 2s")],
@@ -291,12 +292,12 @@ describe("whatever is thrown", () => {
   ])("gives a failure: %s", (_, thrown, message) => {
     const result = readFailure(thrown, write);
     expect(result).toMatchObject({ outcome: "not_applied", error: { code: "TOOL_FAILED", message } });
-    expect(JSON.parse(JSON.stringify(result))).toEqual(result);
+    expect(JSON.parse(JSON.stringify(result))).toStrictEqual(result);
   });
 
   it("keeps the foreign error as the cause, with its name and code", () => {
     const error = fetchFailed(failure({ code: "ECONNREFUSED" }, "connect ECONNREFUSED 127.0.0.1:9"));
-    expect(readFailure(error, read).error).toEqual({
+    expect(readFailure(error, read).error).toStrictEqual({
       code: "TOOL_FAILED",
       message: "fetch failed",
       cause: {
