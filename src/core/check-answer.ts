@@ -2,25 +2,28 @@ import { z } from "zod";
 import { ToolweaveError } from "./errors.js";
 import { canonicalJson, type JsonLimits, type JsonValue, normalizeJson } from "./json.js";
 import { holdsMask, mask } from "./mask.js";
+import { once } from "./once.js";
 import type { Answer, ApprovalAnswer, Question } from "./question.js";
 import { editedFields } from "./question-view.js";
 import { compileSchema, type Issue, type JsonSchema } from "./schema.js";
 import type { RunState } from "./state.js";
 
-const by = { by: z.string().optional(), note: z.string().optional() };
-const fields = z.record(z.string(), z.unknown());
-const answerSchemas = {
-  approval: z.discriminatedUnion("decision", [
-    z.strictObject({ decision: z.literal("approve"), fields: fields.optional(), ...by }),
-    z.strictObject({ decision: z.literal("reject"), ...by }),
-  ]),
-  // JSON is never undefined, so this asks for the key.
-  input: z.strictObject({ value: z.unknown().refine((value) => value !== undefined), ...by }),
-  in_doubt: z.discriminatedUnion("decision", [
-    z.strictObject({ decision: z.literal("done"), result: z.unknown().optional(), ...by }),
-    z.strictObject({ decision: z.enum(["not_applied", "retry", "fail"]), ...by }),
-  ]),
-} as const;
+const answerSchemas = once(() => {
+  const by = { by: z.string().optional(), note: z.string().optional() };
+  const fields = z.record(z.string(), z.unknown());
+  return {
+    approval: z.discriminatedUnion("decision", [
+      z.strictObject({ decision: z.literal("approve"), fields: fields.optional(), ...by }),
+      z.strictObject({ decision: z.literal("reject"), ...by }),
+    ]),
+    // JSON is never undefined, so this asks for the key.
+    input: z.strictObject({ value: z.unknown().refine((value) => value !== undefined), ...by }),
+    in_doubt: z.discriminatedUnion("decision", [
+      z.strictObject({ decision: z.literal("done"), result: z.unknown().optional(), ...by }),
+      z.strictObject({ decision: z.enum(["not_applied", "retry", "fail"]), ...by }),
+    ]),
+  };
+});
 
 const expected = {
   approval: '{ "decision": "approve", "fields"?: { … } } or { "decision": "reject" }',
@@ -98,7 +101,7 @@ function parseAnswer(question: Question, given: unknown, limits: JsonLimits): An
 
 function isAnswer({ kind }: Question, given: unknown): given is Answer {
   // What zod gives is not the answer: it would lose an own key named "__proto__".
-  return answerSchemas[kind].safeParse(given).success;
+  return answerSchemas()[kind].safeParse(given).success;
 }
 
 function normalAnswer(question: Question, given: unknown, limits: JsonLimits): JsonValue {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { JsonValue } from "./json.js";
 import type { JsonLiteral } from "./json-literal.js";
+import { once } from "./once.js";
 import type { InferOutput, Schema } from "./schema.js";
 
 /** Inputs by name, or one template that gives them all. */
@@ -76,108 +77,6 @@ const be = {
   schema: "a JSON Schema (an object or a boolean) or, in code, a Standard Schema",
 } as const;
 
-const name = z.custom<string>(isName, { message: be.name, params: { code: "INVALID_NAME" } });
-const tool = z
-  .string(be.tool)
-  .min(1, be.tool)
-  .refine((text) => !text.includes("{{"), { message: be.tool, params: { code: "INVALID_TEMPLATE" } });
-const text = z.string(be.text);
-const value = z.custom<JsonLiteral>((given) => given !== undefined, be.value);
-const inputs = z
-  .custom<InputsDocument>((given) => isPlainObject(given) || typeof given === "string", be.inputs)
-  .optional();
-const condition = z.custom<ConditionDocument>((given) => given !== undefined, be.value);
-const duration = wholeNumber(0, maxDurationMs, be.duration);
-const timeout = wholeNumber(1, maxDurationMs, be.timeout).optional();
-const retries = wholeNumber(0, 3, be.retries).optional();
-const onError = z
-  .custom<OnErrorDocument>((given) => given === "fail_fast" || given === "ignore", be.onError)
-  .optional();
-const schema = z.custom<Schema>(
-  (given) => typeof given === "boolean" || typeof given === "function" || isPlainObject(given),
-  be.schema,
-);
-
-/** An object with these keys only. Of an unknown key the message lists those that are known. */
-function strict<T extends z.ZodRawShape>(shape: T) {
-  const keys = Object.keys(shape).join(", ");
-  return z.strictObject(shape, { error: ({ code }) => (code === "unrecognized_keys" ? keys : "an object") });
-}
-
-function wholeNumber(min: number, max: number, expected: string) {
-  return z.int(expected).min(min, expected).max(max, expected);
-}
-
-const compensateSchema = strict({
-  tool,
-  inputs,
-  retries,
-  timeout_ms: timeout,
-  if_in_doubt: z.boolean("true or false").optional(),
-});
-
-const fallbackSchema = strict({ tool, inputs, compensate: compensateSchema.optional() });
-
-const askSchema = strict({
-  prompt: text,
-  schema: schema.optional(),
-  expires_after_ms: timeout,
-  default: value.optional(),
-});
-
-const repeatSchema = strict({
-  workflow: name,
-  inputs,
-  state: value,
-  until: condition.optional(),
-  max_iterations: wholeNumber(1, 1024, be.iterations),
-  delay_ms: duration.optional(),
-});
-
-const forEachSchema = strict({
-  items: value,
-  workflow: name,
-  inputs,
-  max_concurrent: wholeNumber(1, Number.MAX_SAFE_INTEGER, be.atLeastOne).optional(),
-  on_error: onError,
-});
-
-const handlerSchema = strict({
-  flow: z
-    .custom<string | Workflow>((given) => isName(given) || isPlainObject(given), `a workflow, or its name: ${be.name}`)
-    .optional(),
-  tool: tool.optional(),
-  input: z.custom<{ readonly [key: string]: JsonLiteral }>(isPlainObject, "an object of mappings").optional(),
-});
-
-const dispatchSchema = strict({
-  source_key: text.min(1, "text that is not empty").optional(),
-  tools: z.record(z.string(), handlerSchema, "an object of handlers, by the name of the tool"),
-  output_key: text.min(1, "text that is not empty").optional(),
-  on_error: onError,
-  max_calls: wholeNumber(1, Number.MAX_SAFE_INTEGER, be.atLeastOne).optional(),
-  max_concurrent: wholeNumber(1, Number.MAX_SAFE_INTEGER, be.atLeastOne).optional(),
-});
-
-const stepShape = {
-  id: name,
-  when: condition.optional(),
-  retries,
-  timeout_ms: timeout,
-  output_key: text.min(1, "text that is not empty").optional(),
-  compensate: compensateSchema.optional(),
-  fallback: fallbackSchema.optional(),
-  tool: tool.optional(),
-  workflow: name.optional(),
-  inputs,
-  tool_dispatch: dispatchSchema.optional(),
-  repeat: repeatSchema.optional(),
-  for_each: forEachSchema.optional(),
-  ask: askSchema.optional(),
-  sleep_ms: duration.optional(),
-  run: z.custom<RunFunction>((given) => typeof given === "function", "a function, which only code can give").optional(),
-};
-
 /** What of a step says what it does: exactly one of these. */
 export const stepKinds = [
   "tool",
@@ -191,33 +90,166 @@ export const stepKinds = [
   "run",
 ] as const;
 
-export const stepKeys: readonly string[] = [...Object.keys(stepShape), "parallel"];
+export const stepKeys = [
+  "id",
+  "when",
+  "retries",
+  "timeout_ms",
+  "output_key",
+  "compensate",
+  "fallback",
+  "inputs",
+  ...stepKinds,
+] as const;
 
-const stepSchema = strict({
-  ...stepShape,
-  get parallel(): z.ZodOptional<z.ZodArray<z.ZodType<StepDocument>>> {
-    return z.array(stepSchema, be.steps).min(1, be.steps).optional();
-  },
-});
+type StepKey = (typeof stepKeys)[number];
 
-export const workflowSchema = strict({
-  name,
-  steps: z.array(stepSchema, be.steps).min(1, be.steps),
-  description: text.optional(),
-  input_schema: schema.optional(),
-  output: value.optional(),
-  timeout_ms: timeout,
-});
+/** An object with these keys only. Of an unknown key the message lists those that are known. */
+function strict<T extends z.ZodRawShape>(shape: T) {
+  const keys = Object.keys(shape).join(", ");
+  return z.strictObject(shape, { error: ({ code }) => (code === "unrecognized_keys" ? keys : "an object") });
+}
 
-export interface CompensateDocument extends Readonly<z.input<typeof compensateSchema>> {}
-export interface FallbackDocument extends Readonly<z.input<typeof fallbackSchema>> {}
+function wholeNumber(min: number, max: number, expected: string) {
+  return z.int(expected).min(min, expected).max(max, expected);
+}
+
+/** Every part of a document. To build these takes about as long as to evaluate all other modules. */
+function buildSchemas() {
+  const name = z.custom<string>(isName, { message: be.name, params: { code: "INVALID_NAME" } });
+  const tool = z
+    .string(be.tool)
+    .min(1, be.tool)
+    .refine((text) => !text.includes("{{"), { message: be.tool, params: { code: "INVALID_TEMPLATE" } });
+  const text = z.string(be.text);
+  const value = z.custom<JsonLiteral>((given) => given !== undefined, be.value);
+  const inputs = z
+    .custom<InputsDocument>((given) => isPlainObject(given) || typeof given === "string", be.inputs)
+    .optional();
+  const condition = z.custom<ConditionDocument>((given) => given !== undefined, be.value);
+  const duration = wholeNumber(0, maxDurationMs, be.duration);
+  const timeout = wholeNumber(1, maxDurationMs, be.timeout).optional();
+  const retries = wholeNumber(0, 3, be.retries).optional();
+  const onError = z
+    .custom<OnErrorDocument>((given) => given === "fail_fast" || given === "ignore", be.onError)
+    .optional();
+  const schema = z.custom<Schema>(
+    (given) => typeof given === "boolean" || typeof given === "function" || isPlainObject(given),
+    be.schema,
+  );
+
+  const compensate = strict({
+    tool,
+    inputs,
+    retries,
+    timeout_ms: timeout,
+    if_in_doubt: z.boolean("true or false").optional(),
+  });
+
+  const fallback = strict({ tool, inputs, compensate: compensate.optional() });
+
+  const ask = strict({
+    prompt: text,
+    schema: schema.optional(),
+    expires_after_ms: timeout,
+    default: value.optional(),
+  });
+
+  const repeat = strict({
+    workflow: name,
+    inputs,
+    state: value,
+    until: condition.optional(),
+    max_iterations: wholeNumber(1, 1024, be.iterations),
+    delay_ms: duration.optional(),
+  });
+
+  const forEach = strict({
+    items: value,
+    workflow: name,
+    inputs,
+    max_concurrent: wholeNumber(1, Number.MAX_SAFE_INTEGER, be.atLeastOne).optional(),
+    on_error: onError,
+  });
+
+  const handler = strict({
+    flow: z
+      .custom<string | Workflow>(
+        (given) => isName(given) || isPlainObject(given),
+        `a workflow, or its name: ${be.name}`,
+      )
+      .optional(),
+    tool: tool.optional(),
+    input: z.custom<{ readonly [key: string]: JsonLiteral }>(isPlainObject, "an object of mappings").optional(),
+  });
+
+  const dispatch = strict({
+    source_key: text.min(1, "text that is not empty").optional(),
+    tools: z.record(z.string(), handler, "an object of handlers, by the name of the tool"),
+    output_key: text.min(1, "text that is not empty").optional(),
+    on_error: onError,
+    max_calls: wholeNumber(1, Number.MAX_SAFE_INTEGER, be.atLeastOne).optional(),
+    max_concurrent: wholeNumber(1, Number.MAX_SAFE_INTEGER, be.atLeastOne).optional(),
+  });
+
+  const stepShape = {
+    id: name,
+    when: condition.optional(),
+    retries,
+    timeout_ms: timeout,
+    output_key: text.min(1, "text that is not empty").optional(),
+    compensate: compensate.optional(),
+    fallback: fallback.optional(),
+    tool: tool.optional(),
+    workflow: name.optional(),
+    inputs,
+    tool_dispatch: dispatch.optional(),
+    repeat: repeat.optional(),
+    for_each: forEach.optional(),
+    ask: ask.optional(),
+    sleep_ms: duration.optional(),
+    run: z
+      .custom<RunFunction>((given) => typeof given === "function", "a function, which only code can give")
+      .optional(),
+  } satisfies Record<Exclude<StepKey, "parallel">, z.ZodType>;
+
+  const step = strict({
+    ...stepShape,
+    get parallel(): z.ZodOptional<z.ZodArray<z.ZodType<StepDocument>>> {
+      return z.array(step, be.steps).min(1, be.steps).optional();
+    },
+  });
+
+  const workflow = strict({
+    name,
+    steps: z.array(step, be.steps).min(1, be.steps),
+    description: text.optional(),
+    input_schema: schema.optional(),
+    output: value.optional(),
+    timeout_ms: timeout,
+  });
+
+  return { compensate, fallback, handler, dispatch, stepShape, workflow };
+}
+
+type Schemas = ReturnType<typeof buildSchemas>;
+
+const schemas = once(buildSchemas);
+
+export function documentSchema(): Schemas["workflow"] {
+  return schemas().workflow;
+}
+
+export interface CompensateDocument extends Readonly<z.input<Schemas["compensate"]>> {}
+export interface FallbackDocument extends Readonly<z.input<Schemas["fallback"]>> {}
 /** The configuration of a `tool_dispatch`. */
-export interface DispatchConfig extends Readonly<z.input<typeof dispatchSchema>> {}
+export interface DispatchConfig extends Readonly<z.input<Schemas["dispatch"]>> {}
 /** What serves the calls of one tool name: exactly one of `flow` and `tool`. */
-export interface HandlerDocument extends Readonly<z.input<typeof handlerSchema>> {}
+export interface HandlerDocument extends Readonly<z.input<Schemas["handler"]>> {}
 
 /** One step: exactly one of `stepKinds`. */
-export interface StepDocument<Input = JsonValue> extends Readonly<Omit<z.input<z.ZodObject<typeof stepShape>>, "run">> {
+export interface StepDocument<Input = JsonValue>
+  extends Readonly<Omit<z.input<z.ZodObject<Schemas["stepShape"]>>, "run">> {
   // A method, so that a step whose function reads a narrower input is still a step.
   run?(scope: RunScope<Input>, context: RunContext): unknown;
   readonly parallel?: readonly StepDocument<Input>[];
@@ -225,7 +257,7 @@ export interface StepDocument<Input = JsonValue> extends Readonly<Omit<z.input<z
 
 /** A workflow as an author writes it: a literal, or the content of a JSON file. */
 export interface WorkflowDocument<S extends Schema = Schema>
-  extends Readonly<Omit<z.input<typeof workflowSchema>, "steps" | "input_schema">> {
+  extends Readonly<Omit<z.input<Schemas["workflow"]>, "steps" | "input_schema">> {
   readonly input_schema?: S;
   readonly steps: readonly StepDocument<InferOutput<S>>[];
 }

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { isPlainObject, stepKeys, stepKinds, workflowSchema } from "./document.js";
+import { documentSchema, isPlainObject, stepKeys, stepKinds } from "./document.js";
 import type { Problem } from "./errors.js";
 import { nearest } from "./nearest.js";
 import { pointerTo } from "./path.js";
@@ -10,7 +10,7 @@ import { pointerTo } from "./path.js";
  */
 export function takeOutFaults(document: unknown): Problem[] {
   const problems = isPlainObject(document) ? [...stepProblems(document.steps, "/steps")] : [];
-  const { error } = workflowSchema.safeParse(document);
+  const { error } = documentSchema().safeParse(document);
   const faulty: (readonly PropertyKey[])[] = [];
   for (const issue of error?.issues ?? []) {
     for (const problem of issueProblems(issue, document)) problems.push(problem);
@@ -73,6 +73,8 @@ function takeOut(document: unknown, path: readonly PropertyKey[]): void {
   Reflect.set(holder, key, undefined);
 }
 
+const knownKeys: ReadonlySet<string> = new Set(stepKeys);
+
 /** Keys that a step may have with some kinds only. */
 const onlyWith: ReadonlyMap<string, (kind: string) => boolean> = new Map([
   ["inputs", (kind: string) => kind === "tool" || kind === "workflow"],
@@ -100,7 +102,7 @@ function* kindProblems(step: Record<string, unknown>, pointer: string): Generato
   const [kind] = kinds;
   const name = typeof step.id === "string" ? `Step ${JSON.stringify(step.id.slice(0, 64))}` : "A step";
   if (kind === undefined) {
-    const isMisspelt = keys.some((key) => !stepKeys.includes(key) && nearest(key, stepKinds) !== undefined);
+    const isMisspelt = keys.some((key) => !knownKeys.has(key) && nearest(key, stepKinds) !== undefined);
     // A key that is unknown is reported as that, with the kind that it stands for.
     if (isMisspelt) return;
     const message = `${name} does nothing: give it exactly one of ${stepKinds.join(", ")}.`;
