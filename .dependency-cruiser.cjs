@@ -52,17 +52,8 @@ module.exports = {
       from: { path: "^src/core/" },
       to: {
         path: "node_modules/",
-        pathNot:
-          "node_modules/(zod|json-pointer|@types/json-pointer|@cfworker/json-schema|@standard-schema/spec|@noble/hashes)/",
+        pathNot: "node_modules/(zod|@cfworker/json-schema|@standard-schema/spec|@noble/hashes)/",
       },
-    },
-    {
-      name: "json-pointer-in-path-only",
-      comment:
-        "Its `get` and `set` walk prototypes: core/path.ts takes the reading and writing of its text, and no more.",
-      severity: "error",
-      from: { pathNot: "^src/core/path[.]ts$" },
-      to: { path: "node_modules/(@types/)?json-pointer/" },
     },
     {
       name: "runs-anywhere",

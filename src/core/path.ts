@@ -1,4 +1,3 @@
-import jsonPointer from "json-pointer";
 import { isJsonArray, type JsonValue } from "./json-value.js";
 
 /** A key of an object, or an index of an array as it is written: `0`, `17`. */
@@ -36,7 +35,10 @@ export function walk(value: JsonValue | undefined, segments: readonly Segment[])
 /** The segments of a JSON Pointer (RFC 6901); `undefined` when it is malformed. */
 export function parsePointer(text: string): Segment[] | undefined {
   if ((text !== "" && !text.startsWith("/")) || /~(?![01])/.test(text)) return undefined;
-  return jsonPointer.parse(text);
+  return text
+    .split("/")
+    .slice(1)
+    .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
 /**
@@ -53,5 +55,7 @@ export function parseFragment(text: string): Segment[] | undefined {
 
 /** The JSON Pointer of a place: `/steps/1/inputs`. */
 export function pointerTo(segments: readonly (string | number)[]): string {
-  return jsonPointer.compile(segments.map(String));
+  let pointer = "";
+  for (const segment of segments) pointer += `/${String(segment).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  return pointer;
 }
