@@ -1,4 +1,3 @@
-import pRetry, { AbortError } from "p-retry";
 import { type ErrorCode, isToolweaveError, ToolweaveError } from "../core/errors.js";
 import { deepFreeze } from "../core/freeze.js";
 import type { JournalRecord } from "../core/record.js";
@@ -21,7 +20,12 @@ export function reachStore<T>(runId: string | undefined, use: () => Promise<T>):
 async function reachAgain<T>(first: unknown, runId: string | undefined, use: () => Promise<T>): Promise<T> {
   if (isToolweaveError(first)) throw first;
   try {
-    return await pRetry(() => use().catch(passToolweaveErrors), { retries: 3, minTimeout: 50, factor: 3 });
+    // Loaded at the first fault: most processes see none.
+    const { default: pRetry, AbortError } = await import("p-retry");
+    const pass = (error: unknown): never => {
+      throw isToolweaveError(error) ? new AbortError(error) : error;
+    };
+    return await pRetry(() => use().catch(pass), { retries: 3, minTimeout: 50, factor: 3 });
   } catch (error) {
     if (isToolweaveError(error)) throw error;
     const message =
@@ -30,10 +34,6 @@ async function reachAgain<T>(first: unknown, runId: string | undefined, use: () 
         : `The store of run ${runId} can't be reached. The run stands as it is stored: resume it when the store is back.`;
     throw new ToolweaveError("STORE_UNAVAILABLE", message, { cause: error });
   }
-}
-
-function passToolweaveErrors(error: unknown): never {
-  throw isToolweaveError(error) ? new AbortError(error) : error;
 }
 
 /** A run's records, deeply frozen: those that a store revived from text are not. */
