@@ -4,6 +4,7 @@ import type { RunResult } from "../core/result.js";
 import { Section } from "../driver/section.js";
 import type { Tool } from "../ports/tool-adapter.js";
 import { isFakeTool } from "./fake-tool.js";
+import type { Unmet } from "./simulate/course.js";
 import { type Broken, explore, Trial } from "./simulate/explore.js";
 import { menusOf } from "./simulate/menus.js";
 import { checkOptions, invalid, type SimulateOptions } from "./simulate/options.js";
@@ -42,17 +43,20 @@ export interface Violation {
   readonly result?: RunResult;
 }
 
-/** Thrown by `simulate`; the message tells the whole story. */
+/** Thrown by `simulate`; the message tells the whole story. Its `cause` is what `check` threw, where it did. */
 export class SimulationError extends Error {
   override readonly name = "SimulationError";
   // No fields: the message tells it, and test runners print the fields of an error.
   readonly #violation: Violation;
   readonly #report: SimulationReport;
 
-  constructor(violation: Violation, report: SimulationReport) {
+  /** @param cause what `check` threw, where it did */
+  constructor(violation: Violation, report: SimulationReport, cause?: unknown) {
     const { problem, story, schedule } = violation;
     const steps = story.map((line, index) => `  ${index + 1}. ${line}`).join("\n");
-    super(`${problem}\n\nWhat happened:\n${steps}\n\nShow it again with replay:\n${JSON.stringify(schedule)}`);
+    const replay = `Show it again with replay:\n${JSON.stringify(schedule)}`;
+    // An error that has a cause that is undefined is told with it.
+    super(`${problem}\n\nWhat happened:\n${steps}\n\n${replay}`, cause === undefined ? {} : { cause });
     this.#violation = violation;
     this.#report = report;
   }
@@ -112,16 +116,17 @@ async function simulateAlone<Input>(
   const setup = setupOf(workflow, options);
   const trial = new Trial(setup);
   if (replay !== undefined) {
-    const { played, broken } = await trial.play(replay);
-    const [unmet] = played.course.unmet;
-    if (unmet !== undefined) throw invalid(`replay names ${unmet.take} at ${unmet.at}, and the run never comes there`);
+    const tried = await trial.play(replay);
+    const [unmet] = tried.played.course.unmet;
+    if (unmet !== undefined) throw invalid(whyUnmet(unmet));
     const report = { schedules: 1, exhaustive: false, seed };
-    if (broken !== undefined) throw new SimulationError(violationOf(broken), report);
+    const broken = tried.broken && (await trial.confirm(replay, tried));
+    if (broken !== undefined) throw errorOf(broken, report);
     return report;
   }
   const { isExhaustive, completeTo, plainly, broken } = await explore(trial, setup, { limit, seed });
   const report = { schedules: trial.count, exhaustive: isExhaustive, completeTo, seed, ...(plainly && { plainly }) };
-  if (broken !== undefined) throw new SimulationError(violationOf(await shrink(trial, broken)), report);
+  if (broken !== undefined) throw errorOf(await shrink(trial, broken), report);
   return report;
 }
 
@@ -146,8 +151,15 @@ function setupOf<Input>(workflow: Workflow<Input>, options: SimulateOptions<Inpu
   };
 }
 
-function violationOf({ problem, schedule, played }: Broken): Violation {
+function whyUnmet({ at, take, menu }: Unmet): string {
+  if (menu === undefined) return `replay names ${take} at ${at}, and the run never comes there`;
+  const takes = menu.map((option) => JSON.stringify(option.take)).join(", ");
+  return `replay names ${take} at ${at}; what can be taken there is ${takes}`;
+}
+
+function errorOf({ problem, schedule, played }: Broken, report: SimulationReport): SimulationError {
   const { witness, result } = played;
-  const story = storyOf(played);
-  return { problem, schedule, story, journal: witness.journal, ...(result && { result }) };
+  const { journal, cause } = witness;
+  const violation = { problem, schedule, story: storyOf(played), journal, ...(result && { result }) };
+  return new SimulationError(violation, report, cause);
 }

@@ -113,7 +113,7 @@ describe("a tool that says it is idempotent", () => {
     const violation = await violationOf(simulate(payOne, options));
     expect(violation.problem).toContain("pay: pay was made twice with one idempotency key.");
     expect(violation.schedule).toHaveLength(1);
-    expect(violation.story.join("\n")).toContain("pay, attempt 2: the call arrived");
+    expect(violation.story.join("\n")).toContain('pay, attempt 2 (pay {"invoice":"INV-1"}): the call arrived');
 
     const schedule = JSON.parse(JSON.stringify(violation.schedule));
     const again = await violationOf(simulate(payOne, { ...options, replay: schedule }));

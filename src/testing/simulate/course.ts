@@ -1,9 +1,18 @@
+import type { Pending } from "./process.js";
 import type { Choice, FaultKind, Faults, Menu, Option, Schedule } from "./schedule.js";
 
 export interface Point {
   readonly at: string;
   readonly menu: Menu;
   readonly taken: Option;
+  /** What goes on there: the call that is on its way, the question that is asked. */
+  readonly pending: Pending | undefined;
+}
+
+/** A choice that did not come. */
+export interface Unmet extends Choice {
+  /** What could be taken there; `undefined` where the run never came there. */
+  readonly menu: Menu | undefined;
 }
 
 /**
@@ -16,6 +25,8 @@ export class Course {
   readonly points: Point[] = [];
   private readonly turns: Map<string, string>;
   private readonly visits = new Map<string, number>();
+  /** The menus that do not hold what the schedule names. */
+  private readonly offered = new Map<string, Menu>();
   /** How many points there were up to the last turn. */
   private turned = 0;
 
@@ -23,13 +34,14 @@ export class Course {
     this.turns = new Map(schedule.map(({ at, take }) => [at, take]));
   }
 
-  choose(place: string, menu: Menu): string {
+  choose(place: string, menu: Menu, pending?: Pending): string {
     const visit = (this.visits.get(place) ?? 0) + 1;
     this.visits.set(place, visit);
     const at = visit === 1 ? place : `${place} (${visit})`;
     const turn = this.turns.get(at);
     const taken = turn === undefined ? menu[0] : menu.find(({ take }) => take === turn);
-    this.points.push({ at, menu, taken: taken ?? menu[0] });
+    this.points.push({ at, menu, taken: taken ?? menu[0], pending });
+    if (turn !== undefined && taken === undefined) this.offered.set(at, menu);
     if (turn !== undefined && taken !== undefined) {
       this.turns.delete(at);
       this.turned = this.points.length;
@@ -38,8 +50,8 @@ export class Course {
   }
 
   /** What the schedule names and did not come. */
-  get unmet(): readonly Choice[] {
-    return Array.from(this.turns, ([at, take]) => ({ at, take }));
+  get unmet(): readonly Unmet[] {
+    return Array.from(this.turns, ([at, take]) => ({ at, take, menu: this.offered.get(at) }));
   }
 
   /** The turns that may follow behind the last one, within the bounds. */

@@ -4,6 +4,7 @@ import { type Played, play } from "./play.js";
 import { random } from "./random.js";
 import type { Schedule } from "./schedule.js";
 import type { Setup } from "./setup.js";
+import { unsteady, wentAlike } from "./steady.js";
 
 interface Bounds {
   readonly limit: number;
@@ -25,6 +26,13 @@ export interface Broken {
   readonly schedule: Schedule;
   readonly problem: string;
   readonly played: Played;
+  /** Whether the schedule goes the same way whenever it is played. */
+  readonly isSteady: boolean;
+}
+
+interface Tried {
+  readonly played: Played;
+  readonly broken: Broken | undefined;
 }
 
 /** Plays schedules, and says what each breaks. */
@@ -35,11 +43,19 @@ export class Trial {
 
   constructor(private readonly setup: Setup) {}
 
-  async play(schedule: Schedule): Promise<{ played: Played; broken: Broken | undefined }> {
+  async play(schedule: Schedule): Promise<Tried> {
     this.count++;
     const played = await play(this.setup, schedule);
     const problem = played.witness.problem ?? (await this.differs(schedule, played));
-    return { played, broken: problem === undefined ? undefined : { schedule, problem, played } };
+    return { played, broken: problem === undefined ? undefined : { schedule, problem, played, isSteady: true } };
+  }
+
+  /** What is broken by a schedule that was played: its going another way when it is played once more, to begin with. */
+  async confirm(schedule: Schedule, { played, broken }: Tried): Promise<Broken | undefined> {
+    const again = await play(this.setup, schedule);
+    if (wentAlike(played, again)) return broken;
+    const problem = unsteady(broken?.problem ?? again.witness.problem);
+    return { schedule, problem, played: broken === undefined ? again : played, isSteady: false };
   }
 
   private async differs(schedule: Schedule, played: Played): Promise<string | undefined> {
@@ -87,8 +103,11 @@ export async function explore(trial: Trial, setup: Setup, { limit, seed }: Bound
     for (let at = 0; isDrawn ? trial.count < limit : at < level.length; at++) {
       const schedule = isDrawn ? takeAny(level, draw) : level[at];
       if (schedule === undefined) break;
-      const { played, broken } = await trial.play(schedule);
+      const tried = await trial.play(schedule);
+      const { played } = tried;
       if (turns === 0) plainly = played.result?.status;
+      const isConfirmed = turns > 0 && tried.broken === undefined;
+      const broken = isConfirmed ? undefined : await trial.confirm(schedule, tried);
       if (broken !== undefined) return { completeTo: turns - 1, plainly, isExhaustive: false, broken };
       for (const turn of played.course.furtherTurns(setup)) {
         if (further.length < most) further.push([...schedule, turn]);

@@ -11,7 +11,7 @@ export type Alternatives = Readonly<Record<string, readonly JsonValue[]>>;
 const by = "somebody";
 
 const later: Option = { take: "later", fault: "answer", bearing: "none" };
-const lasting = (take: string): Option => ({ take, fault: "answer", bearing: "lasting" });
+const lasting = (take: string, given?: JsonValue): Option => ({ take, fault: "answer", bearing: "lasting", given });
 const otherwise = (take: string): Option => ({ take, fault: "answer" });
 
 /** What a person may say, who can look into the systems and so knows what became of a write in doubt. */
@@ -33,11 +33,15 @@ export class Person {
     const given = this.alternatives[stepId] ?? [];
     switch (question.kind) {
       case "approval": {
-        const edits = question.purpose === "step" ? given.map((_, index) => lasting(`edit ${index + 1}`)) : [];
+        const edits =
+          question.purpose === "step" ? given.map((fields, index) => lasting(`edit ${index + 1}`, fields)) : [];
         return [{ take: "approve" }, lasting("reject"), ...edits];
       }
       case "input":
-        return [{ take: "value 1" }, ...given.slice(1).map((_, index) => lasting(`value ${index + 2}`))];
+        return [
+          { take: "value 1", given: given[0] },
+          ...given.slice(1).map((value, index) => lasting(`value ${index + 2}`, value)),
+        ];
       case "in_doubt": {
         const [truth, ...others] = this.truthsOf(question);
         return [{ take: truth }, ...others.map(otherwise)];

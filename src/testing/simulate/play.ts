@@ -50,7 +50,7 @@ async function checkBy({ check }: Setup, witness: Witness, result: RunResult): P
   try {
     await check?.({ writes: witness.writes }, result);
   } catch (error) {
-    witness.find(`The check failed: ${error instanceof Error ? error.message : String(error)}`);
+    witness.find(`The check failed: ${error instanceof Error ? error.message : String(error)}`, error);
   }
 }
 
@@ -163,7 +163,7 @@ function goOnWithCall(stage: Stage, driver: Process, flight: Flight, extend: (me
     ? "aborted, not made"
     : isBroken(stage, flight)
       ? "fails for good"
-      : course.choose(place, extend(callMenu(setup.menus, flight)));
+      : course.choose(place, extend(callMenu(setup.menus, flight)), flight);
   if (take.endsWith(" first")) return take;
   if (stage.disturb(take === "dies" ? process : driver, take)) return take;
   pending.delete(flight);
@@ -175,7 +175,7 @@ function goOnWithQuestion(stage: Stage, driver: Process, asked: Asked, extend: (
   const { setup, course, person, lastingAnswers, pending } = stage;
   const { question, process, place } = asked;
   const menu = questionMenu(person.answersTo(question), setup.faults);
-  const take = lastingAnswers.get(question.id) ?? course.choose(place, extend(menu));
+  const take = lastingAnswers.get(question.id) ?? course.choose(place, extend(menu), asked);
   if (take.endsWith(" first")) return take;
   if (stage.disturb(take === "dies" ? process : driver, take)) return take;
   pending.delete(asked);

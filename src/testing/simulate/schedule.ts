@@ -1,3 +1,5 @@
+import type { JsonValue } from "../../core/json.js";
+
 /**
  * What may go otherwise than plainly in one schedule:
  *
@@ -52,6 +54,8 @@ export interface Option {
    * whenever the run comes by again. Absent: it may end in another way.
    */
   readonly bearing?: "none" | "lasting";
+  /** What a person gives with it: a value, or the fields that are changed. */
+  readonly given?: JsonValue;
 }
 
 /** The plain way first. */

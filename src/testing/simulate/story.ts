@@ -1,5 +1,7 @@
+import { type JsonValue, wellFormed } from "../../core/json.js";
 import type { Point } from "./course.js";
 import type { Played } from "./play.js";
+import type { Option } from "./schedule.js";
 
 /** What happened in a schedule, one line a step. What was stored as it should be goes without saying. */
 export function storyOf({ course, result }: Played): string[] {
@@ -10,15 +12,30 @@ export function storyOf({ course, result }: Played): string[] {
   return [...lines, `The run ended: ${status}${error === undefined ? "" : ` (${error.message})`}; ${told}.`];
 }
 
-function lineOf({ at, menu, taken }: Point): string | undefined {
+function lineOf({ at, menu, taken, pending }: Point): string | undefined {
   const [kind = "", ...rest] = at.split(" ");
-  const subject = rest.join(" ");
+  const place = rest.join(" ");
   const { take } = taken;
   if (kind === "record" && taken === menu[0]) return undefined;
   if (kind === "time") return `${time[take] ?? anywhere[take] ?? take}.`;
-  if (take.endsWith(" first")) return `${subject}: ${take.slice(0, -" first".length)} came first.`;
+  if (take.endsWith(" first")) return `${place}: ${take.slice(0, -" first".length)} came first.`;
+  const subject = pending?.kind === "call" ? `${place} (${pending.tool.name} ${shown(pending.inputs)})` : place;
   const words = { call: calls, question: questions, record: records }[kind]?.[take] ?? anywhere[take];
-  return `${subject}: ${words ?? `a person said ${take}`}.`;
+  return `${subject}: ${words ?? gave(taken)}.`;
+}
+
+/** What a person gave: a value, or fields that are changed. */
+function gave({ take, given }: Option): string {
+  if (given === undefined) return "a person gave a value that fits";
+  return take.startsWith("edit") ? `a person approved, with ${shown(given)} instead` : `a person gave ${shown(given)}`;
+}
+
+const maxShown = 120;
+
+/** As JSON, cut where it is too long to be read. */
+function shown(value: JsonValue): string {
+  const text = JSON.stringify(value);
+  return text.length <= maxShown ? text : `${wellFormed(text.slice(0, maxShown))}…`;
 }
 
 type Words = Readonly<Record<string, string>>;

@@ -38,6 +38,8 @@ export class Witness {
   hasRefusal = false;
   /** What was found first. */
   problem: string | undefined;
+  /** What was thrown there, if anything. */
+  cause: unknown;
   private readonly byKey = new Map<string, SimulatedWrite>();
   private readonly failed = new Set<string>();
   private readonly intents = new Map<string, JsonObject>();
@@ -46,8 +48,10 @@ export class Witness {
   private readonly answers = new Map<string, Answer>();
   private readonly verdicts = new Map<string, Verdict>();
 
-  find(problem: string): void {
-    this.problem ??= problem;
+  find(problem: string, cause?: unknown): void {
+    if (this.problem !== undefined) return;
+    this.problem = problem;
+    this.cause = cause;
   }
 
   /** What a key did, if anything. */
