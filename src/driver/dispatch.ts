@@ -21,7 +21,6 @@ import { type CallSet, hasFailed, identitiesOf, runCalls, type Standing } from "
 import { configureDispatch } from "./dispatch-config.js";
 import { type DriveOptions, defaultStore, type Settings, settingsOf } from "./options.js";
 import { type CheckedCall, checkCalls } from "./read-calls.js";
-import { scrubber } from "./scrub.js";
 
 export interface ToolDispatchOptions extends DriveOptions {
   /** The model's turn: its response, its message, the list of its calls, or those normalized. @default what `context` holds under `source_key` */
@@ -137,13 +136,12 @@ function contextOf(given: unknown, { limits }: Settings): JsonObject {
 function withoutSecrets(
   calls: readonly NormalizedCall[],
   checked: readonly CheckedCall[],
-  { secrets }: Settings,
+  { scrub }: Settings,
 ): readonly CheckedCall[] {
-  const { finds } = scrubber(secrets);
   return calls.map((call, index) => {
     const each = checked[index] ?? { error: holdsSecret };
     const input = each.error === undefined ? each.input : null;
-    return finds([callJson(call), input]) ? { error: holdsSecret } : each;
+    return scrub.finds([callJson(call), input]) ? { error: holdsSecret } : each;
   });
 }
 

@@ -11,6 +11,7 @@ import type { RunStore } from "../ports/run-store.js";
 import type { Tools } from "../ports/tool-adapter.js";
 import { memoryStore } from "../stores/memory.js";
 import { systemClock } from "./clock.js";
+import { type Scrubber, scrubber } from "./scrub.js";
 
 export interface Limits {
   /** Bytes of the JSON of any one value. @default 16 MiB */
@@ -94,6 +95,8 @@ export interface Settings {
   readonly signal: AbortSignal | undefined;
   readonly stop: AbortSignal | undefined;
   readonly secrets: readonly string[];
+  /** Takes the secrets out: made once for all that is run with these options. */
+  readonly scrub: Scrubber;
   readonly limits: Limits;
   readonly clock: Clock;
   readonly observer: Observer | undefined;
@@ -129,6 +132,7 @@ export function settingsOf(options: DriveOptions): Settings {
     signal: options.signal,
     stop: options.stop,
     secrets,
+    scrub: scrubber(secrets),
     limits: limitsOf(options.limits ?? {}),
     clock: options.clock ?? systemClock,
     observer: options.observer,

@@ -11,7 +11,7 @@ import { checkBeforeRun } from "./check-workflow.js";
 import { Drive } from "./drive.js";
 import { defaultStore, type ResumeOptions, type RunOptions, type Settings, settingsOf } from "./options.js";
 import { readRun } from "./read-run.js";
-import { refuseSecrets, scrubber } from "./scrub.js";
+import { refuseSecrets } from "./scrub.js";
 import { type Opened, type RunStream, runStream } from "./stream.js";
 import { identityOf, type Start, startRun, takeRun } from "./take-run.js";
 
@@ -112,7 +112,7 @@ function runIdOf(given: string | undefined): string {
 function givenInput(input: unknown, settings: Settings): JsonObject {
   const given = asJson(input ?? {}, settings);
   if (!isJsonObject(given)) throw new ToolweaveError("INVALID_INPUT", "The run's input has to be an object.");
-  refuseSecrets(scrubber(settings.secrets), given, "The run's input");
+  refuseSecrets(settings.scrub, given, "The run's input");
   return given;
 }
 

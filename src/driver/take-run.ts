@@ -17,7 +17,7 @@ import type { Settings } from "./options.js";
 import { OwnedRun } from "./owned-run.js";
 import { readKnownRun } from "./read-run.js";
 import type { Route } from "./route.js";
-import { refuseSecrets, scrubber } from "./scrub.js";
+import { refuseSecrets } from "./scrub.js";
 import { listTools, type ToolList } from "./tool-list.js";
 
 /** What a run id stands for: the document and the input as it was given. */
@@ -55,7 +55,7 @@ export function newRun({ workflow, runId, input, identity }: Start, settings: Se
     driver,
     at: settings.clock.now(),
   };
-  const scrub = scrubber(settings.secrets);
+  const { scrub } = settings;
   for (const { name, document } of documents) refuseSecrets(scrub, document, `Workflow ${name}`);
   refuseSecrets(scrub, input, "The run's input, as its schema gives it,");
   return { state: beginRun(start, plans, driveSettings(settings)), start, driver };
@@ -165,7 +165,7 @@ function driveSettings({ inDoubt, limits }: Settings): RunSettings {
 }
 
 export function routeOf(state: RunState, settings: Settings, tools: ToolList): Route {
-  const { policy, limits, clock, secrets } = settings;
+  const { policy, limits, clock, scrub } = settings;
   return {
     runId: state.runId,
     workflow: state.root.plan.name,
@@ -173,7 +173,7 @@ export function routeOf(state: RunState, settings: Settings, tools: ToolList): R
     policy,
     limits: { maxBytes: limits.maxValueBytes, maxDepth: limits.maxDepth },
     clock,
-    scrub: scrubber(secrets),
+    scrub,
     tools,
     listAgain: () => listTools(settings.tools),
   };
