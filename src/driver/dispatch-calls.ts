@@ -10,7 +10,7 @@ import type { CallError, NormalizedCall } from "../core/tool-call.js";
 import type { RunStore } from "../ports/run-store.js";
 import type { Dispatch } from "./dispatch-config.js";
 import { Drive } from "./drive.js";
-import { digest } from "./fingerprint.js";
+import { digestOfAll } from "./fingerprint.js";
 import { startWithRead } from "./first-read.js";
 import type { Settings } from "./options.js";
 import type { OwnedRun } from "./owned-run.js";
@@ -29,8 +29,8 @@ export interface CallSet {
   readonly store: RunStore;
   /** Whether runs of the set may be stored already. */
   readonly mayExist: boolean;
-  /** What the run of each call stands for, whatever its handler's document and schema say by now. */
-  readonly identities: readonly string[];
+  /** What the run of a call stands for, whatever its handler's document and schema say by now. */
+  identityOf(index: number): string;
 }
 
 /** How a call of a set stands. */
@@ -113,7 +113,7 @@ async function standingsBefore(set: CallSet): Promise<Standing[]> {
 async function readOwn(set: CallSet, index: number): Promise<RunState | undefined> {
   const runId = runIdOf(set, index);
   const state = await readRun(set.store, runId);
-  if (state === undefined || state.identity === set.identities[index]) return state;
+  if (state === undefined || state.identity === set.identityOf(index)) return state;
   throw new ToolweaveError(
     "RUN_CONFLICT",
     `Run ${runId} exists for another call. Carry a dispatch on with the calls and context that it began with.`,
@@ -147,7 +147,7 @@ async function startCall(
     workflow: set.dispatch.handlerWorkflow(handler),
     runId: runIdOf(set, index),
     input: handler.kind === "tool" ? input : Object.freeze({ ...input, ...callMetadata(call) }),
-    identity: set.identities[index] ?? "",
+    identity: set.identityOf(index),
   };
   const { store, dispatch } = set;
   const owned =
@@ -168,11 +168,30 @@ function runIdOf({ runId }: CallSet, index: number): string {
   return `${runId}[${index}]`;
 }
 
-/** What each call of a set stands for, by what its handler would be given. */
-export function identitiesOf(plan: DispatchPlan, calls: readonly NormalizedCall[], context: JsonObject): string[] {
-  const inputs = calls.map((call) => ({ id: call.id, name: call.name, input: handlerInput(plan, call, context) }));
-  const set = digest(inputs);
-  return calls.map((_, index) => `${set}[${index}]`);
+/** What the run of a call stands for: its place in the set, and what all handlers of the set would be given. */
+export function identityIn(
+  plan: DispatchPlan,
+  calls: readonly NormalizedCall[],
+  context: JsonObject,
+): CallSet["identityOf"] {
+  // Made once the first run is started or found: a set that is refused may be of any size.
+  let set: string | undefined;
+  return (index) => {
+    set ??= digestOfAll(standingFor(plan, calls, context));
+    return `${set}[${index}]`;
+  };
+}
+
+function* standingFor(
+  plan: DispatchPlan,
+  calls: readonly NormalizedCall[],
+  context: JsonObject,
+): Generator<JsonObject> {
+  // A handler workflow is given the whole call beside what is mapped.
+  for (const call of calls) {
+    const { id, name, arguments: given } = call;
+    yield { id, name, arguments: given, input: handlerInput(plan, call, context) };
+  }
 }
 
 function standingOf({ dispatch }: CallSet, call: NormalizedCall, state: RunState): Standing {

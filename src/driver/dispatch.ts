@@ -17,7 +17,7 @@ import type { Question } from "../core/question.js";
 import type { CallError, NormalizedCall } from "../core/tool-call.js";
 import type { RunStore } from "../ports/run-store.js";
 import { normalizeToolCalls } from "../providers/index.js";
-import { type CallSet, hasFailed, identitiesOf, runCalls, type Standing } from "./dispatch-calls.js";
+import { type CallSet, hasFailed, identityIn, runCalls, type Standing } from "./dispatch-calls.js";
 import { configureDispatch } from "./dispatch-config.js";
 import { type DriveOptions, defaultStore, type Settings, settingsOf } from "./options.js";
 import { type CheckedCall, checkCalls } from "./read-calls.js";
@@ -70,9 +70,9 @@ export async function toolDispatch(config: DispatchConfig, options: ToolDispatch
   const limits = { maxBytes: settings.limits.maxValueBytes, maxDepth: settings.limits.maxDepth };
   const checked = withoutSecrets(calls, await checkCalls(plan, calls, context, { plans, tools, limits }), settings);
   const store = options.store ?? defaultStore();
-  const identities = identitiesOf(plan, calls, context);
+  const identityOf = identityIn(plan, calls, context);
   const mayExist = options.runId !== undefined;
-  const set: CallSet = { dispatch, calls, checked, context, runId, store, mayExist, identities };
+  const set: CallSet = { dispatch, calls, checked, context, runId, store, mayExist, identityOf };
   return resultOf(set, await runCalls(set, { ...settings, workflows }), settings);
 }
 

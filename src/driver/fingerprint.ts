@@ -12,7 +12,14 @@ const utf8 = new TextEncoder();
 
 /** SHA-256 over a value's canonical JSON (RFC 8785), in hexadecimal. */
 export function digest(value: JsonValue): string {
-  return bytesToHex(sha256(utf8.encode(canonicalJson(value))));
+  return digestOfAll([value]);
+}
+
+/** SHA-256 over the canonical JSON of values, one behind the other: together they may be longer than a string can be. */
+export function digestOfAll(values: Iterable<JsonValue>): string {
+  const hash = sha256.create();
+  for (const value of values) hash.update(utf8.encode(canonicalJson(value)));
+  return bytesToHex(hash.digest());
 }
 
 const snapshots = new WeakMap<Workflow, DocumentSnapshot>();

@@ -116,6 +116,15 @@ describe("a call that can't be run", () => {
     expect(fits.status).toBe("completed");
   });
 
+  it("costs nothing of what would be mapped when it has more calls than are allowed", async () => {
+    const mapped = { look: { tool: "look", input: { page: "ctx.page" } } };
+    const calls = Array.from({ length: 1_000 }, (_, index) => call(`c${index}`, "look"));
+    // Mapped to every call, it would be longer than a string can be.
+    const context = { page: "x".repeat(1024 * 1024) };
+    const refused = await dispatch({ tools: mapped }, { calls, context, tools: look(), runId: undefined });
+    expect(refused.error?.message).toMatch(/^1000 tools were called/);
+  });
+
   it("may be any that holds a secret", async () => {
     const tool = look();
     const secrets = ["hunter22"];

@@ -214,6 +214,23 @@ describe("a dispatch that was left", () => {
     expect(post.calls).toEqual([]);
   });
 
+  it("stands for arguments, too, that no mapping selects and for calls that could not be run", async () => {
+    const post = write("post");
+    const config = {
+      tools: { post: { flow: flow([{ id: "post", tool: "post", inputs: {} }]) } },
+      on_error: "ignore",
+    } as const;
+    const { next } = carried(config, { calls: [call("a", "post", { n: 1 }), call("b", "post", "{")], tools: post });
+    await next();
+    for (const calls of [
+      [call("a", "post", { n: 2 }), call("b", "post", "{")],
+      [call("a", "post", { n: 1 }), call("b", "post", {})],
+    ]) {
+      expect(await rejection(next({ calls }))).toMatchObject({ code: "RUN_CONFLICT" });
+    }
+    expect(post.calls).toEqual([]);
+  });
+
   it("goes on though its handlers were edited, and loses nothing that is finished", async () => {
     const post = write("post");
     const look = read("look");
