@@ -5,6 +5,7 @@ import type { JournalRecord } from "../core/record.js";
 import { type CallOutcome, settleCall } from "../core/settle.js";
 import type { RunState } from "../core/state.js";
 import type { RunStore } from "../ports/run-store.js";
+import { Alarm } from "./alarm.js";
 import { prepare, send } from "./call-tool.js";
 import { Cleanups } from "./cleanups.js";
 import { CallContext, Handle } from "./handle.js";
@@ -58,12 +59,15 @@ function decide(state: RunState, records: JournalRecord[], { clock }: Settings) 
   return undefined;
 }
 
-/** What the read came to; `undefined` where the host stopped or cancelled first. */
+/**
+ * What the read came to. Where the host cancels meanwhile, it is dropped; where the host stops, it is given time to
+ * settle, as any call in flight is. `undefined`: it has to be made again, if at all.
+ */
 async function read(
   route: Route,
   state: RunState,
   effect: CallTool,
-  { signal, stop }: Settings,
+  { signal, stop, clock, limits }: Settings,
 ): Promise<CallOutcome | undefined> {
   const prepared = await prepare(route, effect);
   if (prepared.kind === "outcome") return prepared.outcome;
@@ -73,13 +77,20 @@ async function read(
   const sent = send(route, prepared.tool, prepared.inputs, new CallContext(state, node, handle), handle);
   if (signal === undefined && stop === undefined) return sent;
   const listening = new Cleanups();
-  const interrupted = new Promise<undefined>((resolve) => {
-    const react = () => {
+  const dropped = new Promise<undefined>((resolve) => {
+    const drop = () => resolve(undefined);
+    const grace = new Alarm(clock, drop, drop);
+    listening.listen(signal, () => {
       handle.abort();
-      resolve(undefined);
-    };
-    listening.listen(signal, react);
-    listening.listen(stop, react);
+      drop();
+    });
+    listening.listen(stop, () => {
+      handle.abort();
+      grace.set(clock.now() + limits.gracePeriodMs);
+    });
+    listening.add(() => grace.set(undefined));
   });
-  return Promise.race([sent, interrupted]).finally(() => listening.run());
+  const outcome = await Promise.race([sent, dropped]).finally(() => listening.run());
+  // A read that was aborted and therefore failed says nothing: it is made again.
+  return handle.isAborted && outcome?.kind !== "returned" ? undefined : outcome;
 }

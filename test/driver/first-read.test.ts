@@ -6,6 +6,7 @@ import { toolDispatch } from "../../src/driver/dispatch.js";
 import type { RunEvent } from "../../src/driver/options.js";
 import { resumeRun } from "../../src/driver/run.js";
 import type { RunStore } from "../../src/ports/run-store.js";
+import type { ToolCallContext } from "../../src/ports/tool-adapter.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { fakeClock } from "../../src/testing/fake-clock.js";
 import { call, city, unending } from "./dispatch-harness.js";
@@ -163,7 +164,8 @@ describe("A dispatched run that nobody can know of yet", () => {
           return unending;
         },
       ]);
-      const result = await toolDispatch(look, { calls: one, tools: tool, store, [name]: controller.signal });
+      const given = { calls: one, tools: tool, store, clock: fakeClock(), [name]: controller.signal };
+      const result = await toolDispatch(look, given);
       expect(seen.map(({ aborted }) => aborted)).toEqual([true]);
       expect(result.status).toBe(name === "signal" ? "failed" : "waiting");
       expect(await store.head(`${result.runId}[0]`)).toMatchObject({
@@ -171,6 +173,30 @@ describe("A dispatched run that nobody can know of yet", () => {
       });
     },
   );
+
+  test.each<[string, (context: ToolCallContext) => unknown]>([
+    ["a value at once", () => "found"],
+    ["a value when it is aborted", ({ signal }) => new Promise((found) => onAbort(signal, () => found("late")))],
+    ["an error at once", () => Promise.reject(new Error("stopped"))],
+    ["an error when it is aborted", ({ signal }) => new Promise((_, fail) => onAbort(signal, fail))],
+    ["nothing within the grace period", () => unending],
+  ])("is given time where stop is aborted meanwhile, as one that is started first is: %s", async (_, answer) => {
+    const stopped = async (runId: string | undefined) => {
+      const controller = new AbortController();
+      const tool = read("look", [
+        (_, context) => {
+          const answered = answer(context);
+          controller.abort();
+          return answered;
+        },
+      ]);
+      const given = options({ calls: one, tools: tool, stop: controller.signal, runId });
+      const result = await toolDispatch(look, given);
+      const kinds = (await journalOf(given.store, `${result.runId}[0]`)).map(({ kind }) => kind);
+      return { status: result.status, kinds, calls: tool.calls.length };
+    };
+    expect(await stopped(undefined)).toEqual(await stopped("run-1"));
+  });
 
   test("tells those who watch the dispatch of every step, and is stored first then", async () => {
     const store = memoryStore();
@@ -216,6 +242,10 @@ async function play({ config, given }: Case, runId: string | undefined) {
     journal: journal.map(({ batch, ...record }) => plain(record, result.runId)),
     appends,
   };
+}
+
+function onAbort(signal: AbortSignal, react: () => void): void {
+  signal.addEventListener("abort", react);
 }
 
 /** Without what differs from run to run. */
