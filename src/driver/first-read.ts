@@ -19,7 +19,8 @@ import type { ToolList } from "./tool-list.js";
  * Starts a run that begins with a read, and makes that read before anything is stored: the start of the run is one append
  * with what the read came to.
  *
- * 1. Nobody else can know of the run yet: its id is new, and told only when the run ends or waits; nobody sees its events.
+ * 1. Nobody but the tool can know of the run yet: its id is new, the caller is told it only when the run ends or waits, and
+ *    nobody sees its events. Looked up or cancelled by that id, the run is unknown until its read has settled.
  * 2. Only a read is made so, which may be made again: a process that dies meanwhile leaves nothing behind.
  * 3. It is the one thing that the run waits for: no time limit runs, and no branch waits beside it.
  *
