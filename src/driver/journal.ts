@@ -22,10 +22,15 @@ async function reachAgain<T>(first: unknown, runId: string | undefined, use: () 
   try {
     // Loaded at the first fault: most processes see none.
     const { default: pRetry, AbortError } = await import("p-retry");
-    const pass = (error: unknown): never => {
-      throw isToolweaveError(error) ? new AbortError(error) : error;
+    // A store that throws, or gives something else than a promise, is used as any other.
+    const useOnce = async () => {
+      try {
+        return await use();
+      } catch (error) {
+        throw isToolweaveError(error) ? new AbortError(error) : error;
+      }
     };
-    return await pRetry(() => use().catch(pass), { retries: 3, minTimeout: 50, factor: 3 });
+    return await pRetry(useOnce, { retries: 3, minTimeout: 50, factor: 3 });
   } catch (error) {
     if (isToolweaveError(error)) throw error;
     const message =

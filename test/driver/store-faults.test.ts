@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ConflictError, ToolweaveError } from "../../src/core/errors.js";
 import type { JournalRecord } from "../../src/core/record.js";
 import { answerQuestion } from "../../src/driver/answer.js";
+import { reachStore } from "../../src/driver/journal.js";
 import { runWorkflow } from "../../src/driver/run.js";
 import type { RunStore } from "../../src/ports/run-store.js";
 import { memoryStore } from "../../src/stores/memory.js";
@@ -84,6 +85,16 @@ describe("a store that fails for a moment", () => {
     expect(result.status).toBe("completed");
     expect(pay.calls).toHaveLength(1);
     expect(await journalOf(plain)).toHaveLength(4);
+  });
+
+  it("and then says what is wrong without a promise is not tried again", async () => {
+    let tries = 0;
+    const append = () => {
+      tries++;
+      throw tries === 1 ? down() : new ConflictError("a", 0);
+    };
+    expect(await rejection(reachStore("a", append))).toMatchObject({ code: "STORE_CONFLICT" });
+    expect(tries).toBe(2);
   });
 
   it("is also read again", async () => {
