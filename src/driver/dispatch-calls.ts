@@ -151,7 +151,7 @@ async function startCall(
   };
   const { store, dispatch } = set;
   const owned =
-    (isSecret(set, settings) && (await startWithRead(store, start, settings, dispatch.tools))) ||
+    (isUntold(set, settings) && (await startWithRead(store, start, settings, dispatch.tools))) ||
     (await startRun(store, start, settings, dispatch.tools));
   if (owned !== undefined) return owned;
   // Somebody else was faster.
@@ -160,7 +160,7 @@ async function startCall(
 }
 
 /** Whether nobody can know of a run of the set before it is told of. */
-function isSecret({ mayExist }: CallSet, { observer, signal }: Settings): boolean {
+function isUntold({ mayExist }: CallSet, { observer, signal }: Settings): boolean {
   return !mayExist && observer === undefined && !signal?.aborted;
 }
 
