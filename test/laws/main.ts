@@ -19,6 +19,10 @@ interface Tally {
 
 function simulateAll(): Promise<Tally> {
   const tally: Tally = { schedules: 0, simulations: 0, problems: [] };
+  const tell = (problem: string) => {
+    tally.problems.push(problem);
+    console.log(problem);
+  };
   const processes = availableParallelism();
   const shares = Array.from({ length: processes }, (_, index) => {
     const file = fileURLToPath(new URL("simulate-share.ts", import.meta.url));
@@ -28,16 +32,15 @@ function simulateAll(): Promise<Tally> {
     });
     child.on("message", (told: Told) => {
       if ("problem" in told) {
-        tally.problems.push(told.problem);
-        console.log(told.problem);
+        tell(told.problem);
         return;
       }
       tally.schedules += told.schedules;
       if (++tally.simulations % 10 === 0) console.log(`${tally.schedules} schedules so far`);
     });
     return new Promise<void>((resolve) => {
-      child.on("exit", (code) => {
-        if (code !== 0) tally.problems.push(`Process ${index} ended with ${code}.`);
+      child.on("exit", (code, signal) => {
+        if (code !== 0) tell(`Process ${index} ended with ${signal ?? code}.`);
         resolve();
       });
     });

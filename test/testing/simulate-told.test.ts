@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { defineWorkflow } from "../../src/core/define.js";
+import type { JsonObject } from "../../src/core/json.js";
 import { fakeState } from "../../src/testing/fake-state.js";
 import { fakeTool } from "../../src/testing/fake-tool.js";
 import { type SimulateOptions, SimulationError, simulate } from "../../src/testing/simulate.js";
@@ -26,7 +27,7 @@ describe("the story of a violation", () => {
     throw wrong;
   };
 
-  async function storyOf(options: Partial<SimulateOptions>): Promise<readonly string[]> {
+  async function storyOf(options: Partial<SimulateOptions<JsonObject>>): Promise<readonly string[]> {
     const { violation } = await errorOf(simulate(pay, { tools, check, replay: [], ...options }));
     return violation.story;
   }
