@@ -23,12 +23,18 @@ export interface StepSite {
   readonly maySkip: boolean;
 }
 
-export function* stepSites(steps: readonly StepPlan[], pointer = "/steps", maySkip = false): Generator<StepSite> {
-  for (const [index, step] of steps.entries()) {
+export function stepSites(steps: readonly StepPlan[]): StepSite[] {
+  const sites: StepSite[] = [];
+  addSites(sites, steps, "/steps", false);
+  return sites;
+}
+
+function addSites(sites: StepSite[], steps: readonly StepPlan[], pointer: string, maySkip: boolean): void {
+  steps.forEach((step, index) => {
     const site = { step, pointer: `${pointer}/${index}`, maySkip: maySkip || step.when !== undefined };
-    yield site;
-    if (step.action.kind === "parallel") yield* stepSites(step.action.steps, `${site.pointer}/parallel`, site.maySkip);
-  }
+    sites.push(site);
+    if (step.action.kind === "parallel") addSites(sites, step.action.steps, `${site.pointer}/parallel`, site.maySkip);
+  });
 }
 
 const called = new WeakMap<WorkflowPlan, ReadonlySet<string>>();
@@ -37,7 +43,7 @@ const called = new WeakMap<WorkflowPlan, ReadonlySet<string>>();
 export function calledWorkflows(plan: WorkflowPlan): ReadonlySet<string> {
   let names = called.get(plan);
   if (names === undefined) {
-    const calls = [...stepSites(plan.steps)].flatMap(({ step }) => ownCalls(step));
+    const calls = stepSites(plan.steps).flatMap(({ step }) => ownCalls(step));
     names = new Set(calls.filter(({ kind }) => kind === "workflow").map(({ name }) => name));
     called.set(plan, names);
   }

@@ -113,7 +113,7 @@ class Checker implements Effects {
   private toolProblems(call: CallSite): Problem[] {
     const tool = this.tools.get(call.name);
     if (tool === undefined) return [this.unknown("UNKNOWN_TOOL", "Tool", call, this.tools.keys())];
-    return inputIssues(call, tool.schema, `the tool ${JSON.stringify(call.name)}`);
+    return inputIssues(call, tool.schema);
   }
 
   private workflowProblems(call: CallSite, caller: Definition): Problem[] {
@@ -142,7 +142,7 @@ class Checker implements Effects {
         },
       ];
     }
-    const issues = inputIssues(call, called.plan.input, `the workflow ${JSON.stringify(name)}`);
+    const issues = inputIssues(call, called.plan.input);
     return [...told(subject, this.inspect(called).problems, pointer), ...issues];
   }
 
@@ -166,13 +166,13 @@ function told(subject: string, problems: readonly Problem[], pointer: string): P
   });
 }
 
-function inputIssues(call: CallSite, schema: Validator | undefined, receiver: string): Problem[] {
-  if (schema === undefined || call.inputs === undefined) return [];
-  return literalIssues(schema, call.inputs.node, call.laid).map(({ message, pointer }) => {
+function inputIssues({ kind, name, inputs, inputsPointer, laid }: CallSite, schema: Validator | undefined): Problem[] {
+  if (schema === undefined || inputs === undefined) return [];
+  return literalIssues(schema, inputs.node, laid).map(({ message, pointer }) => {
     return {
       code: "INVALID_INPUT",
-      message: `What is given to ${receiver} does not fit: ${message}`,
-      pointer: call.inputsPointer + pointer,
+      message: `What is given to the ${kind} ${JSON.stringify(name)} does not fit: ${message}`,
+      pointer: inputsPointer + pointer,
     };
   });
 }

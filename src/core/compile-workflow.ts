@@ -68,7 +68,7 @@ class Compiler {
     const { name, input_schema, output, timeout_ms } = this.document;
     const input = this.schema(input_schema, "/input_schema");
     const steps = this.steps(this.document.steps, "/steps");
-    const read = output !== undefined && this.reading.template(output, { pointer: "/output", roots: ordinary });
+    const read = output !== undefined && this.reading.template(output, placeOf("/output"));
     for (const plan of this.plans) plan.inputsAreRead = this.reading.readInputs.has(plan.id);
     return {
       name,
@@ -83,43 +83,42 @@ class Compiler {
 
   /** Knows every step before the first is compiled: a fault in one makes no reference to it look unknown. */
   private collect(steps: readonly StepDocument[] | undefined, pointer: string): void {
-    for (const [index, step] of sound(steps)) {
+    forEachSound(steps, (step, index) => {
       const { id } = step;
       if (typeof id === "string" && !this.known.has(id)) this.known.set(id, step);
       else if (isName(id)) {
         const message = `Step id ${JSON.stringify(id)} is taken by an earlier step: give each step its own.`;
         this.reading.report("DUPLICATE_ID", message, `${pointer}/${index}/id`);
       }
-      this.collect(step.parallel, `${pointer}/${index}/parallel`);
-    }
-  }
-
-  private steps(steps: readonly StepDocument[] | undefined, pointer: string): StepPlan[] {
-    return sound(steps).map(([index, step]) => {
-      const plan = this.step(step, { pointer: `${pointer}/${index}`, roots: ordinary, stepId: step.id });
-      // Those of a `parallel` read what was there before the whole.
-      if (pointer === "/steps") this.pass(step);
-      return plan;
+      if (step.parallel !== undefined) this.collect(step.parallel, `${pointer}/${index}/parallel`);
     });
   }
 
+  private steps(steps: readonly StepDocument[] | undefined, pointer: string): StepPlan[] {
+    const plans: StepPlan[] = [];
+    forEachSound(steps, (step, index) => {
+      plans.push(this.step(step, placeOf(`${pointer}/${index}`, step.id)));
+      // Those of a `parallel` read what was there before the whole.
+      if (pointer === "/steps") this.pass(step);
+    });
+    return plans;
+  }
+
   private pass(step: StepDocument): void {
-    for (const [, inner] of sound(step.parallel)) this.pass(inner);
+    forEachSound(step.parallel, (inner) => this.pass(inner));
     this.reading.passed(step.id);
   }
 
   private step(step: StepDocument, place: Place): StepPlan {
-    const when = this.reading.condition(step.when, below(place, "when"));
-    const compensate = this.compensation(step.compensate, step, below(place, "compensate"));
-    const fallback = this.fallback(step.fallback, step, below(place, "fallback"));
+    const { id, when, compensate, fallback } = step;
     const plan = {
-      id: step.id,
-      outputKey: step.output_key ?? step.id,
-      ...(when && { when }),
+      id,
+      outputKey: step.output_key ?? id,
+      when: when === undefined ? undefined : this.reading.condition(when, below(place, "when")),
       retries: step.retries ?? 0,
-      ...(step.timeout_ms !== undefined && { timeoutMs: step.timeout_ms }),
-      ...(compensate && { compensate }),
-      ...(fallback && { fallback }),
+      timeoutMs: step.timeout_ms,
+      compensate: compensate && this.compensation(compensate, step, below(place, "compensate")),
+      fallback: fallback && this.fallback(fallback, step, below(place, "fallback")),
       action: this.action(step, place),
       inputsAreRead: false,
     };
@@ -127,12 +126,7 @@ class Compiler {
     return plan;
   }
 
-  private compensation(
-    compensate: CompensateDocument | undefined,
-    step: StepDocument,
-    place: Place,
-  ): CompensationPlan | undefined {
-    if (compensate === undefined) return undefined;
+  private compensation(compensate: CompensateDocument, step: StepDocument, place: Place): CompensationPlan {
     return {
       tool: compensate.tool,
       inputs: this.reading.inputs(compensate.inputs, { ...below(place, "inputs"), readsItself: true }),
@@ -142,13 +136,12 @@ class Compiler {
     };
   }
 
-  private fallback(fallback: FallbackDocument | undefined, step: StepDocument, place: Place): FallbackPlan | undefined {
-    if (fallback === undefined) return undefined;
-    const compensate = this.compensation(fallback.compensate, step, below(place, "compensate"));
+  private fallback(fallback: FallbackDocument, step: StepDocument, place: Place): FallbackPlan {
+    const { tool, inputs, compensate } = fallback;
     return {
-      tool: fallback.tool,
-      inputs: this.reading.inputs(fallback.inputs, { ...below(place, "inputs"), roots: [...ordinary, "error"] }),
-      ...(compensate && { compensate }),
+      tool,
+      inputs: this.reading.inputs(inputs, { ...below(place, "inputs"), roots: [...ordinary, "error"] }),
+      ...(compensate && { compensate: this.compensation(compensate, step, below(place, "compensate")) }),
     };
   }
 
@@ -170,13 +163,14 @@ class Compiler {
   }
 
   private repeat(repeat: NonNullable<StepDocument["repeat"]>, place: Place): RepeatPlan {
-    const until = this.reading.condition(repeat.until, { ...below(place, "until"), roots: [...ordinary, "result"] });
+    const { until } = repeat;
+    const untilPlace: Place = { ...below(place, "until"), roots: [...ordinary, "result"] };
     return {
       kind: "repeat",
       workflow: repeat.workflow,
+      ...(until !== undefined && { until: this.reading.condition(until, untilPlace) }),
       inputs: this.reading.inputs(repeat.inputs, below(place, "inputs")),
       state: this.reading.template(repeat.state, below(place, "state")),
-      ...(until && { until }),
       maxIterations: repeat.max_iterations,
       delayMs: repeat.delay_ms ?? 0,
     };
@@ -253,7 +247,16 @@ class Compiler {
   }
 }
 
-/** The steps of a list that can be read; their faults have been reported. */
-function sound(steps: readonly StepDocument[] | undefined): [index: number, step: StepDocument][] {
-  return [...(steps ?? []).entries()].filter(([, step]) => isPlainObject(step));
+function placeOf(pointer: string, stepId?: string): Place {
+  return { pointer, roots: ordinary, stepId, readsItself: false };
+}
+
+/** Takes the steps of a list that can be read, in order; the faults of the others have been reported. */
+function forEachSound(
+  steps: readonly StepDocument[] | undefined,
+  take: (step: StepDocument, index: number) => void,
+): void {
+  steps?.forEach((step, index) => {
+    if (isPlainObject(step)) take(step, index);
+  });
 }

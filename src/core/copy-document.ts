@@ -59,8 +59,9 @@ class Copier {
       if (Array.isArray(value)) return this.copyArray(value);
       const isSchema = isStandardSchema(value);
       if ((isSchema || isWorkflow(value)) && mayHold(this.place, value)) return value;
-      const type = Object.prototype.toString.call(value).slice("[object ".length, -1);
-      if (isSchema || type !== "Object") return this.refuse(`its type is ${isSchema ? "Standard Schema" : type}`);
+      if (isSchema) return this.refuse("its type is Standard Schema");
+      const type = Object.prototype.toString.call(value);
+      if (type !== "[object Object]") return this.refuse(`its type is ${type.slice("[object ".length, -1)}`);
       return this.copyProperties(value);
     } catch {
       this.place.length = depth;

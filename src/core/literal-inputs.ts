@@ -1,9 +1,9 @@
 import type { TemplateNode } from "./compile-template.js";
 import { isJsonObject } from "./json.js";
 import { compileJsonSchema, type Issue, type JsonValidator, type Part } from "./json-validator.js";
-import { pointerTo } from "./path.js";
+import { pointerBelow } from "./path.js";
 import type { Validator } from "./schema.js";
-import { conjuncts, propertyRule } from "./schema-walk.js";
+import { conjuncts, propertyRule, requiredBy } from "./schema-walk.js";
 
 /**
  * What is known not to fit before any template is resolved: the schema is held against the value property by property,
@@ -38,13 +38,13 @@ function holdAgainst(parts: readonly Part[], node: TemplateNode, walk: Walk): vo
     }
   } else if (properties !== undefined) {
     const schemas = conjuncts(validator, parts);
-    for (const key of new Set(schemas.flatMap(({ required = [] }) => required))) {
+    for (const key of requiredBy(schemas)) {
       if (properties.has(key) || laid.includes(key)) continue;
       issues.push({ pointer, message: `The property ${JSON.stringify(key)} is missing.` });
     }
     for (const [key, property] of properties) {
       const rule = propertyRule(schemas, key);
-      const place = pointer + pointerTo([key]);
+      const place = pointerBelow(pointer, key);
       if (rule.isRefused) issues.push({ pointer: place, message: "Nothing may stand here." });
       else holdAgainst(rule.parts, property, { ...walk, pointer: place, laid: [] });
     }

@@ -56,6 +56,11 @@ export function parseFragment(text: string): Segment[] | undefined {
 /** The JSON Pointer of a place: `/steps/1/inputs`. */
 export function pointerTo(segments: readonly (string | number)[]): string {
   let pointer = "";
-  for (const segment of segments) pointer += `/${String(segment).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  for (const segment of segments) pointer = pointerBelow(pointer, segment);
   return pointer;
+}
+
+/** The JSON Pointer of what stands under the key or index at a place. */
+export function pointerBelow(pointer: string, segment: string | number): string {
+  return `${pointer}/${String(segment).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }

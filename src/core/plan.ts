@@ -19,11 +19,11 @@ export interface WorkflowPlan {
 export interface StepPlan {
   readonly id: string;
   readonly outputKey: string;
-  readonly when?: CompiledCondition;
+  readonly when: CompiledCondition | undefined;
   readonly retries: number;
-  readonly timeoutMs?: number;
-  readonly compensate?: CompensationPlan;
-  readonly fallback?: FallbackPlan;
+  readonly timeoutMs: number | undefined;
+  readonly compensate: CompensationPlan | undefined;
+  readonly fallback: FallbackPlan | undefined;
   readonly action: ActionPlan;
   /** Whether a template somewhere reads `steps.<id>.inputs`. */
   readonly inputsAreRead: boolean;

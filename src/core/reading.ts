@@ -8,21 +8,22 @@ import { type CompiledTemplate, compileTemplate, type Reference, type Root } fro
 /** A template of a document, and the step that it belongs to; one of `output` belongs to none. */
 export interface Read {
   readonly reference: Reference;
-  readonly stepId?: string;
+  readonly stepId: string | undefined;
 }
 
 /** Where a template stands, and what it may read there. */
 export interface Place {
   readonly pointer: string;
   readonly roots: readonly Root[];
-  readonly stepId?: string;
+  readonly stepId: string | undefined;
   /** Whether the values of that very step may be read: in what undoes it. */
-  readonly readsItself?: boolean;
+  readonly readsItself: boolean;
 }
 
 /** @param key one of the document's own keys, which need no escaping in a pointer. */
-export function below(place: Place, key: string): Place {
-  return { ...place, pointer: `${place.pointer}/${key}` };
+export function below({ pointer, roots, stepId, readsItself }: Place, key: string): Place {
+  // Written out: there are several for each step.
+  return { pointer: `${pointer}/${key}`, roots, stepId, readsItself };
 }
 
 /** Messages stop naming the nearest known name when there are so many problems. */
@@ -58,8 +59,7 @@ export class Reading {
     return compiled;
   }
 
-  condition(condition: ConditionDocument | undefined, place: Place): CompiledCondition | undefined {
-    if (condition === undefined) return undefined;
+  condition(condition: ConditionDocument, place: Place): CompiledCondition {
     const compiled = compileCondition(toJson(condition), place.roots, place.pointer);
     this.check(compiled, place, "INVALID_DOCUMENT");
     return compiled;
@@ -76,7 +76,7 @@ export class Reading {
   ): void {
     for (const fault of faults) this.report(code, fault.message, fault.pointer);
     for (const reference of references) {
-      this.reads.push({ reference, ...(place.stepId !== undefined && { stepId: place.stepId }) });
+      this.reads.push({ reference, stepId: place.stepId });
       if (reference.root === "steps") this.checkStep(reference, reference.stepId, place);
     }
   }

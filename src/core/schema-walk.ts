@@ -38,6 +38,13 @@ export function propertyRule(schemas: readonly LooseSchema[], key: string): Prop
   return { parts, isRefused: parts.includes(false), isRequired };
 }
 
+/** The properties that one of the schemas asks for, each once. */
+export function requiredBy(schemas: readonly LooseSchema[]): ReadonlySet<string> {
+  const [first, ...others] = schemas;
+  if (first === undefined || others.length > 0) return new Set(schemas.flatMap(({ required = [] }) => required));
+  return indexOf(first).required;
+}
+
 /** What is asked of a schema for each property anew. */
 interface Index {
   readonly required: ReadonlySet<string>;

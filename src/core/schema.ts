@@ -45,14 +45,13 @@ export interface Validator {
 
 /** Whether it is a Standard Schema. */
 export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
-  const isHolder = typeof value === "function" || (typeof value === "object" && value !== null);
-  return (
-    isHolder &&
-    typeof property(
-      attempt(() => Reflect.get(value, "~standard")),
-      "validate",
-    ) === "function"
-  );
+  if (typeof value !== "function" && (typeof value !== "object" || value === null)) return false;
+  try {
+    const standard: unknown = Reflect.get(value, "~standard");
+    return typeof property(standard, "validate") === "function";
+  } catch {
+    return false;
+  }
 }
 
 const ofCode = new WeakMap<object, Validator>();

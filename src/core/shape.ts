@@ -9,7 +9,8 @@ import { pointerTo } from "./path.js";
  * so that all else can be read as what its type says, save that a required property may be missing.
  */
 export function takeOutFaults(document: unknown): Problem[] {
-  const problems = isPlainObject(document) ? [...stepProblems(document.steps, "/steps")] : [];
+  const problems: Problem[] = [];
+  if (isPlainObject(document)) addStepProblems(problems, document.steps, "/steps");
   const { error } = documentSchema().safeParse(document);
   const faulty: (readonly PropertyKey[])[] = [];
   for (const issue of error?.issues ?? []) {
@@ -84,39 +85,41 @@ const onlyWith: ReadonlyMap<string, (kind: string) => boolean> = new Map([
   ),
 ]);
 
-function* stepProblems(steps: unknown, pointer: string): Generator<Problem> {
+function addStepProblems(problems: Problem[], steps: unknown, pointer: string): void {
   if (!Array.isArray(steps)) return;
-  for (const [index, step] of steps.entries()) {
-    if (!isPlainObject(step)) continue;
+  steps.forEach((step: unknown, index) => {
+    if (!isPlainObject(step)) return;
     const place = `${pointer}/${index}`;
-    yield* kindProblems(step, place);
-    if (isPlainObject(step.tool_dispatch))
-      yield* handlerProblems(step.tool_dispatch.tools, `${place}/tool_dispatch/tools`);
-    yield* stepProblems(step.parallel, `${place}/parallel`);
+    addKindProblems(problems, step, place);
+    const { tool_dispatch, parallel } = step;
+    if (isPlainObject(tool_dispatch)) addHandlerProblems(problems, tool_dispatch.tools, `${place}/tool_dispatch/tools`);
+    if (parallel !== undefined) addStepProblems(problems, parallel, `${place}/parallel`);
+  });
+}
+
+function addKindProblems(problems: Problem[], step: Record<string, unknown>, pointer: string): void {
+  const kinds = stepKinds.filter((kind) => Object.hasOwn(step, kind));
+  const [kind] = kinds;
+  if (kind === undefined) {
+    const isMisspelt = Object.keys(step).some((key) => !knownKeys.has(key) && nearest(key, stepKinds) !== undefined);
+    // A key that is unknown is reported as that, with the kind that it stands for.
+    if (isMisspelt) return;
+    const message = `${stepName(step)} does nothing: give it exactly one of ${stepKinds.join(", ")}.`;
+    problems.push({ code: "INVALID_STEP", message, pointer });
+  } else if (kinds.length > 1) {
+    const message = `${stepName(step)} has ${kinds.join(" and ")}: give it exactly one of them.`;
+    problems.push({ code: "INVALID_STEP", message, pointer });
+  } else {
+    for (const key of Object.keys(step)) {
+      if (onlyWith.get(key)?.(kind) !== false) continue;
+      const message = `${stepName(step)} has ${JSON.stringify(key)}, which goes not with ${JSON.stringify(kind)}: remove it.`;
+      problems.push({ code: "INVALID_STEP", message, pointer: `${pointer}/${key}` });
+    }
   }
 }
 
-function* kindProblems(step: Record<string, unknown>, pointer: string): Generator<Problem> {
-  const keys = Object.keys(step);
-  const kinds = stepKinds.filter((kind) => keys.includes(kind));
-  const [kind] = kinds;
-  const name = typeof step.id === "string" ? `Step ${JSON.stringify(step.id.slice(0, 64))}` : "A step";
-  if (kind === undefined) {
-    const isMisspelt = keys.some((key) => !knownKeys.has(key) && nearest(key, stepKinds) !== undefined);
-    // A key that is unknown is reported as that, with the kind that it stands for.
-    if (isMisspelt) return;
-    const message = `${name} does nothing: give it exactly one of ${stepKinds.join(", ")}.`;
-    yield { code: "INVALID_STEP", message, pointer };
-  } else if (kinds.length > 1) {
-    const message = `${name} has ${kinds.join(" and ")}: give it exactly one of them.`;
-    yield { code: "INVALID_STEP", message, pointer };
-  } else {
-    for (const key of keys) {
-      if (onlyWith.get(key)?.(kind) !== false) continue;
-      const message = `${name} has ${JSON.stringify(key)}, which goes not with ${JSON.stringify(kind)}: remove it.`;
-      yield { code: "INVALID_STEP", message, pointer: `${pointer}/${key}` };
-    }
-  }
+function stepName({ id }: Record<string, unknown>): string {
+  return typeof id === "string" ? `Step ${JSON.stringify(id.slice(0, 64))}` : "A step";
 }
 
 /** What the runtime lays beside the mapped input of a handler. */
@@ -128,22 +131,23 @@ export const callKeys: readonly string[] = [
   "tool_call_index",
 ];
 
-function* handlerProblems(handlers: unknown, pointer: string): Generator<Problem> {
+function addHandlerProblems(problems: Problem[], handlers: unknown, pointer: string): void {
   if (!isPlainObject(handlers)) return;
   for (const [name, handler] of Object.entries(handlers)) {
     const place = pointer + pointerTo([name]);
     // The document's schema passes over this one name.
     if (name === "__proto__") {
-      yield { code: "INVALID_NAME", message: `A handler can't be named ${JSON.stringify(name)}.`, pointer: place };
+      const message = `A handler can't be named ${JSON.stringify(name)}.`;
+      problems.push({ code: "INVALID_NAME", message, pointer: place });
     } else if (isPlainObject(handler)) {
       if (Object.hasOwn(handler, "flow") === Object.hasOwn(handler, "tool")) {
         const message = `Handler ${JSON.stringify(name)} must have exactly one of flow and tool.`;
-        yield { code: "INVALID_DOCUMENT", message, pointer: place };
+        problems.push({ code: "INVALID_DOCUMENT", message, pointer: place });
       }
       const { input } = handler;
       for (const key of isPlainObject(input) ? callKeys.filter((reserved) => Object.hasOwn(input, reserved)) : []) {
         const message = `${JSON.stringify(key)} can't be mapped: every handler is given it under that name.`;
-        yield { code: "INVALID_NAME", message, pointer: `${place}/input/${key}` };
+        problems.push({ code: "INVALID_NAME", message, pointer: `${place}/input/${key}` });
       }
     }
   }

@@ -17,7 +17,7 @@ interface Context {
 
 /** What an author should look at, though the workflow can run. */
 export function warningsOf(definition: Definition, effects: Effects): Problem[] {
-  const sites = [...stepSites(definition.plan.steps)];
+  const sites = stepSites(definition.plan.steps);
   return [
     ...strandedWrites({ definition, effects }, definition.plan.steps),
     ...sites.flatMap(({ step }) => escapingEdits(step)),

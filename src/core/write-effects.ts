@@ -1,6 +1,6 @@
 import { ownCalls } from "./call-sites.js";
 import type { Definition } from "./define.js";
-import type { StepPlan } from "./plan.js";
+import type { CompensationPlan, StepPlan } from "./plan.js";
 
 /** What steps do to the world, and whether all of it can be undone. */
 export interface Effect {
@@ -10,6 +10,7 @@ export interface Effect {
 }
 
 export const noEffect: Effect = { writes: false, strands: false };
+const write: Effect = { writes: true, strands: true };
 
 /** What is known of what a step calls. */
 export interface Effects {
@@ -22,19 +23,22 @@ export function effectOfSteps(definition: Definition, steps: readonly StepPlan[]
 }
 
 export function effectOfStep(definition: Definition, step: StepPlan, effects: Effects): Effect {
-  return union([effectOfBody(definition, step, effects), effectOfFallback(step, effects)]);
+  const body = effectOfBody(definition, step, effects);
+  return step.fallback === undefined ? body : both(body, effectOfFallback(step, effects));
 }
 
 /** Of the step without its fallback. */
 export function effectOfBody(definition: Definition, step: StepPlan, effects: Effects): Effect {
-  const { writes, strands } = effectOfAction(definition, step, effects);
-  return { writes, strands: strands && step.compensate === undefined };
+  return undoneBy(step.compensate, effectOfAction(definition, step, effects));
 }
 
 export function effectOfFallback({ fallback }: StepPlan, effects: Effects): Effect {
   if (fallback === undefined) return noEffect;
-  const { writes, strands } = effectOfTool(fallback.tool, effects);
-  return { writes, strands: strands && fallback.compensate === undefined };
+  return undoneBy(fallback.compensate, effectOfTool(fallback.tool, effects));
+}
+
+function undoneBy(compensate: CompensationPlan | undefined, effect: Effect): Effect {
+  return compensate === undefined ? effect : { writes: effect.writes, strands: false };
 }
 
 function effectOfAction(definition: Definition, step: StepPlan, effects: Effects): Effect {
@@ -47,10 +51,13 @@ function effectOfAction(definition: Definition, step: StepPlan, effects: Effects
 }
 
 function effectOfTool(tool: string, effects: Effects): Effect {
-  const isWrite = effects.isWrite(tool);
-  return { writes: isWrite, strands: isWrite };
+  return effects.isWrite(tool) ? write : noEffect;
 }
 
 function union(effects: readonly Effect[]): Effect {
-  return { writes: effects.some(({ writes }) => writes), strands: effects.some(({ strands }) => strands) };
+  return effects.reduce(both, noEffect);
+}
+
+function both(left: Effect, right: Effect): Effect {
+  return { writes: left.writes || right.writes, strands: left.strands || right.strands };
 }
