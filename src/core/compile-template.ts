@@ -36,7 +36,8 @@ type Property = readonly [key: string, node: TemplateNode];
 export function compileTemplate(value: JsonValue, roots: readonly Root[], base = ""): CompiledTemplate {
   const compilation = new Compilation(roots);
   const node = compilation.compile(value, base, 0, false);
-  return { references: compilation.references, faults: compilation.faults, node };
+  // Copies, since a list that has grown keeps room for sixteen more, for as long as the workflow lives.
+  return { references: [...compilation.references], faults: [...compilation.faults], node };
 }
 
 class Compilation {
@@ -56,12 +57,11 @@ class Compilation {
     }
     const isArray = isJsonArray(value);
     let isLiteral = true;
-    const properties: Property[] = [];
-    for (const [key, child] of Object.entries<JsonValue>(value)) {
+    const properties = Object.entries<JsonValue>(value).map(([key, child]): Property => {
       const node = this.compile(child, pointerBelow(pointer, key), depth + 1, isArray);
       isLiteral &&= node.kind === "literal" && node.value === child;
-      properties.push([key, node]);
-    }
+      return [key, node];
+    });
     if (isLiteral) return literal;
     return isArray ? { kind: "array", elements: properties.map(([, node]) => node) } : { kind: "object", properties };
   }

@@ -62,5 +62,7 @@ export function pointerTo(segments: readonly (string | number)[]): string {
 
 /** The JSON Pointer of what stands under the key or index at a place. */
 export function pointerBelow(pointer: string, segment: string | number): string {
-  return `${pointer}/${String(segment).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  const text = String(segment);
+  const isPlain = !text.includes("~") && !text.includes("/");
+  return `${pointer}/${isPlain ? text : text.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }

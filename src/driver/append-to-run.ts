@@ -6,6 +6,7 @@ import type { Clock } from "../ports/clock.js";
 import type { RunStore } from "../ports/run-store.js";
 import { headOf } from "./head.js";
 import { Journal } from "./journal.js";
+import { newId } from "./new-id.js";
 import { readKnownRun } from "./read-run.js";
 
 /**
@@ -20,7 +21,7 @@ export async function appendToRun(
   decide: (state: RunState) => Fact | undefined,
 ): Promise<void> {
   const state = await readKnownRun(store, runId);
-  const journal = new Journal(store, runId, crypto.randomUUID(), state.seq);
+  const journal = new Journal(store, runId, newId(), state.seq);
   for (;;) {
     const fact = fromJournal(() => decide(state));
     if (fact === undefined) return;

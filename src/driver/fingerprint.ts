@@ -19,7 +19,8 @@ export function digest(value: JsonValue): string {
 export function digestOfAll(values: Iterable<JsonValue>): string {
   const hash = sha256.create();
   for (const value of values) hash.update(utf8.encode(canonicalJson(value)));
-  return bytesToHex(hash.digest());
+  // Normalized, it is the same text in one piece: it is put together of its digits, which V8 would go on keeping apart.
+  return bytesToHex(hash.digest()).normalize();
 }
 
 const snapshots = new WeakMap<Workflow, DocumentSnapshot>();

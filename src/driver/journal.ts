@@ -55,15 +55,21 @@ const maxTries = 10;
 /** One writer's view of a run's journal: appends behind what it has seen, and notices what others appended. */
 export class Journal {
   private batches = 0;
+  /** What all names of its batches begin with, which they share. */
+  private readonly prefix: string;
 
+  /**
+   * @param writer names the writer, different from every other.
+   * @param seq how many records the writer has seen.
+   */
   constructor(
     readonly store: RunStore,
     readonly runId: string,
-    /** Names the writer, different from every other. */
-    readonly writer: string,
-    /** How many records the writer has seen. */
+    writer: string,
     public seq: number,
-  ) {}
+  ) {
+    this.prefix = `${writer}.`;
+  }
 
   /**
    * @returns `undefined` when the records are durable; else the records that others appended, which the writer has now
@@ -71,7 +77,7 @@ export class Journal {
    * @throws ToolweaveError `STORE_UNAVAILABLE`; `UNKNOWN_RUN` when the run was deleted
    */
   async append(records: JournalRecord[], head: RunHead): Promise<JournalRecord[] | undefined> {
-    const batch = `${this.writer}.${++this.batches}`;
+    const batch = `${this.prefix}${++this.batches}`;
     const [first] = records;
     if (first !== undefined) first.batch = batch;
     for (let tries = 1; ; tries++) {

@@ -9,6 +9,7 @@ import type { RunState } from "../core/state.js";
 import type { RunStore } from "../ports/run-store.js";
 import { checkBeforeRun } from "./check-workflow.js";
 import { Drive } from "./drive.js";
+import { newId } from "./new-id.js";
 import { defaultStore, type ResumeOptions, type RunOptions, type Settings, settingsOf } from "./options.js";
 import { readRun } from "./read-run.js";
 import { refuseSecrets } from "./scrub.js";
@@ -101,7 +102,7 @@ function carryOn(
 }
 
 function runIdOf(given: string | undefined): string {
-  if (given === undefined) return crypto.randomUUID();
+  if (given === undefined) return newId();
   if (typeof given === "string" && given !== "" && given === wellFormed(given) && !given.includes("\0")) return given;
   throw new ToolweaveError(
     "INVALID_OPTIONS",
