@@ -19,6 +19,7 @@ import type { RunStore } from "../ports/run-store.js";
 import { normalizeToolCalls } from "../providers/index.js";
 import { type CallSet, hasFailed, identityIn, runCalls, type Standing } from "./dispatch-calls.js";
 import { configureDispatch } from "./dispatch-config.js";
+import { newId } from "./new-id.js";
 import { type DriveOptions, defaultStore, type Settings, settingsOf } from "./options.js";
 import { type CheckedCall, checkCalls } from "./read-calls.js";
 
@@ -151,7 +152,7 @@ const holdsSecret: CallError = {
 };
 
 function runIdOf(given: string | undefined): string {
-  if (given === undefined) return crypto.randomUUID();
+  if (given === undefined) return newId();
   if (typeof given === "string" && given !== "") return given;
   throw invalid("runId has to be a text that is not empty");
 }

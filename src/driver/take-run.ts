@@ -13,6 +13,7 @@ import { digest, digestOf, documentDigest, snapshotOf } from "./fingerprint.js";
 import { headOf } from "./head.js";
 import { Journal, reachStore } from "./journal.js";
 import { LeaseKeeper } from "./lease.js";
+import { newId } from "./new-id.js";
 import type { Settings } from "./options.js";
 import { OwnedRun } from "./owned-run.js";
 import { readKnownRun } from "./read-run.js";
@@ -42,7 +43,7 @@ export interface NewRun {
 
 /** @throws ToolweaveError `SECRET_IN_DATA` for what would be recorded */
 export function newRun({ workflow, runId, input, identity }: Start, settings: Settings): NewRun {
-  const driver = crypto.randomUUID();
+  const driver = newId();
   const { documents, plans } = bundleOf(workflow, settings.workflows);
   const start: JournalRecord = {
     kind: "run_started",
@@ -122,7 +123,7 @@ export async function takeRun(
   const reading = { settings: driveSettings(settings) };
   const head = await reachStore(runId, () => store.head(runId));
   if (head === undefined || hasEnded(head)) return { untaken: await readKnownRun(store, runId, reading) };
-  const driver = crypto.randomUUID();
+  const driver = newId();
   const lease = new LeaseKeeper(store, runId, driver);
   if (!(await lease.claim()) && !takeOver) throw busy(runId);
   // A long journal takes its time.
