@@ -44,11 +44,7 @@ function toolCall({ flow }: Step, { kind, tool, inputs }: ToolPlan): ToolCall {
 export function startChildren(state: RunState, step: Step): void {
   const children = childrenOf(step);
   const container = containerOf(step);
-  while (
-    children.failure === undefined &&
-    children.started < children.allowed &&
-    children.live.size < container.concurrency
-  ) {
+  while (children.started < children.allowed && children.live.size < container.concurrency) {
     const index = children.started++;
     if (children.outcomes[index] !== undefined) continue;
     const child = container.child(state, step, index);

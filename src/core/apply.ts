@@ -11,7 +11,7 @@ import { completed, failed, retried } from "./outcomes.js";
 import { queue } from "./queue.js";
 import type { JournalRecord, Opened, Reported, RunEnded, WriteIntended } from "./record.js";
 import { asked, replied } from "./replies.js";
-import { abortBelow, failContainer, failScope, release, stepEnded } from "./scope.js";
+import { failContainer, failScope, release, stepEnded } from "./scope.js";
 import { type RunState, warn } from "./state.js";
 import { renewTime, timedOut } from "./time-out.js";
 import { clearTimer, closeQuestion, drop, setTimer } from "./tree.js";
@@ -60,7 +60,7 @@ type NodeRecord = Extract<JournalRecord, { path: string }>;
 
 function applyTo(state: RunState, node: Node, record: NodeRecord): void {
   // What happens to a node ends its wait, whether or not a driver saw the wait end.
-  if (record.kind !== "reported" && record.kind !== "timed_out") clearTimer(state, callOf(node) ?? node);
+  if (record.kind !== "reported") clearTimer(state, callOf(node) ?? node);
   switch (record.kind) {
     case "entered":
       return node.kind === "flow" ? entered(state, node, record.input) : undefined;
@@ -153,10 +153,8 @@ function reported(state: RunState, call: Call, record: Reported): void {
 
 function cancel(state: RunState): void {
   state.cancelBegun = true;
-  const { root } = state;
-  if (root.failing !== undefined) return abortBelow(state, root);
   const error: ErrorData = { code: "CANCELLED", message: "The run was cancelled." };
-  failScope(state, root, error, { status: "cancelled", abort: true });
+  failScope(state, state.root, error, { status: "cancelled", abort: true });
 }
 
 function ended(state: RunState, record: RunEnded): void {

@@ -29,7 +29,7 @@ export function stopClock(state: RunState, clock: Clock | undefined): void {
 export function updateClocks(state: RunState): void {
   // While nobody is asked anything, no clock has a reason to stand still.
   for (const clock of state.questions.size > 0 ? state.clocks : state.standing) {
-    const stands = state.questions.size > 0 && !isActive(clock.node);
+    const stands = !isActive(clock.node);
     if (stands === (clock.running === undefined)) continue;
     if (stands) halt(state, clock);
     else run(state, clock);

@@ -46,7 +46,7 @@ function startOrFail(state: RunState, call: Call): Fact | Effect | undefined {
     return settleCall(call, {
       kind: "failed",
       outcome: "not_applied",
-      error: errorDataOf(error, { stepId: call.stepId, path: call.path }),
+      error: errorDataOf(error),
     });
   }
 }

@@ -57,7 +57,7 @@ function decideFlow(state: RunState, flow: Flow): Fact | Effect | undefined {
 
 /** Whether a scope that fails has nothing left to undo. */
 function isUndone(scope: Scope): boolean {
-  return scope.failing?.undoing === true && scope.undoCall === undefined && scope.undo.length === 0;
+  return scope.failing?.undoing === true && scope.undoCall === undefined;
 }
 
 function flowFailed(flow: Flow, { error, status }: Failing): Fact {

@@ -46,7 +46,7 @@ export function childEnded(state: RunState, child: ChildFlow | Call, container: 
 export function stepFailed(state: RunState, step: Step, error: ErrorData): void {
   const { owner, stopped } = step;
   drop(state, step);
-  if (stopped || owner.stopped || owner.failing !== undefined) return release(state, owner);
+  if (stopped) return release(state, owner);
   if (owner.kind === "step" || owner.owner === undefined) return failScope(state, owner, error);
   if (containerOf(owner.owner).onChildFailure === "record") return failScope(state, owner, error);
   childFailed(state, owner, owner.owner, error, flowsOf(owner.owner).result?.(owner, null, true));
@@ -82,13 +82,14 @@ export function failContainer(state: RunState, step: Step, error: ErrorData): vo
   failScope(state, step, containerOf(step).failure?.(step) ?? error);
 }
 
+/** `abort`: the calls in flight below are aborted too, by a cancel or a time-out. */
 export function failScope(
   state: RunState,
   scope: Scope,
   error: ErrorData,
   { status = "failed", abort = false }: { status?: Failing["status"]; abort?: boolean } = {},
 ): void {
-  if (scope.failing !== undefined) return abort && !scope.failing.undoing ? abortBelow(state, scope) : undefined;
+  if (scope.failing !== undefined) return abort ? stopBelow(state, scope, true) : undefined;
   const failing: Failing = { error, status, undoing: false };
   scope.failing = failing;
   stopBelow(state, scope, abort);
@@ -103,11 +104,6 @@ export function release(state: RunState, owner: Scope): void {
     scope = scope.owner;
   }
   if (scope.failing !== undefined && !hasLive(scope)) beginUndo(state, scope, scope.failing);
-}
-
-/** Aborts the calls in flight below: a cancel or a time-out. */
-export function abortBelow(state: RunState, scope: Scope): void {
-  stopBelow(state, scope, true);
 }
 
 function stopBelow(state: RunState, scope: Scope, abort: boolean): void {

@@ -25,7 +25,7 @@ function callTimedOut(state: RunState, call: Call): void {
     return;
   }
   clearTimer(state, call);
-  if (call.phase === "backoff" || call.phase === "sleeping") call.phase = "ready";
+  if (call.phase === "backoff") call.phase = "ready";
   queue(state, call);
 }
 

@@ -18,7 +18,6 @@ export function beginUndo(state: RunState, scope: Scope, failing: Failing): void
   failing.undoing = true;
   scope.undo.sort((a, b) => a.seq - b.seq);
   for (const entry of scope.undo) if (entry.plan === undefined) leaveDone(scope, entry);
-  scope.undo = scope.undo.filter((entry) => entry.plan !== undefined);
   nextUndo(state, scope);
 }
 
