@@ -22,6 +22,7 @@ import {
   opened,
   retried,
   type Told,
+  taken,
   timedOut,
   told,
   turnCall,
@@ -40,6 +41,15 @@ describe("a step's time", () => {
   it.each<[name: string, journal: Told[], timers: string[]]>([
     ["has not begun", [], []],
     ["begins with its record", [{ ...begun, at: 5 }], ["deadline a 105"]],
+    [
+      "begins once",
+      [
+        { ...begun, at: 5 },
+        { ...begun, at: 50 },
+      ],
+      ["deadline a 105"],
+    ],
+    ["goes on with an attempt", [begun, { ...intended("a"), at: 50 }], ["deadline a 100"]],
     ["stands still while its question is open", [begun, { ...approvalAsked("a"), at: 30 }], []],
     [
       "goes on with the answer",
@@ -48,7 +58,7 @@ describe("a step's time", () => {
     ],
     ["stands beside the question's own", [begun, { ...approvalAsked("a", {}, 40), at: 30 }], ["question a 70"]],
     ["goes on between attempts", [begun, { ...retried("a"), at: 10 }], ["deadline a 100", "backoff a 1010"]],
-    ["ends with the step", [begun, { ...failed("a"), at: 10 }], []],
+    ["ends with the step", [begun, { ...completed("a"), at: 10 }], []],
     ["ends by its record", [begun, { ...timedOut("a"), at: 100 }], []],
     [
       "begins anew when a person has the write made again",
@@ -63,8 +73,35 @@ describe("a step's time", () => {
       ],
       ["deadline a 600"],
     ],
+    [
+      "begins anew then, though some is left",
+      [
+        begun,
+        intended("a"),
+        taken,
+        doubtAsked("a"),
+        answered("a", { decision: "retry" }),
+        { ...intended("a", { attempt: 2 }), at: 50 },
+      ],
+      ["deadline a 150"],
+    ],
+    [
+      "is its fallback's too, and goes on with another driver",
+      [begun, { ...failed("a"), at: 10 }, { ...taken, at: 60 }],
+      ["deadline a~fallback 110"],
+    ],
   ])("%s", (_name, journal, timers) => {
-    expect(deadlines(fold([a, { id: "b", tool: "t" }], journal))).toEqual(timers);
+    expect(
+      deadlines(
+        fold(
+          [
+            { ...a, fallback: { tool: "f" } },
+            { id: "b", tool: "t" },
+          ],
+          journal,
+        ),
+      ),
+    ).toEqual(timers);
   });
 
   test("is an undo's own, and its container's", () => {
@@ -255,9 +292,10 @@ describe("timers", () => {
       const all = order.map(timer);
       for (const each of all) timers.add(each);
       const sorted = [...all].sort((left, right) => left.until - right.until);
-      expect([...timers]).toEqual(all);
-      expect(timers.due(Number.POSITIVE_INFINITY)).toEqual(sorted);
-      expect(timers.due(3)).toEqual(sorted.filter(({ until }) => until <= 3));
+      const places = (some: Iterable<Timer>) => Array.from(some, (each) => all.indexOf(each));
+      expect(places(timers)).toEqual(places(all));
+      expect(places(timers.due(Number.POSITIVE_INFINITY))).toEqual(places(sorted));
+      expect(places(timers.due(3))).toEqual(places(sorted.filter(({ until }) => until <= 3)));
       for (const each of sorted) {
         expect(timers.next).toBe(each.until);
         expect(timers.has(each)).toBe(true);
@@ -293,4 +331,75 @@ test("a queue gives first what came first, also when it is long", () => {
   expect(queue.size).toBe(1_001);
   for (let n = 2_000; n <= 3_000; n++) expect(queue.shift()).toBe(n);
   expect([queue.shift(), queue.size]).toEqual([undefined, 0]);
+});
+
+describe("a wait", () => {
+  const x: StepDocument = { id: "x", tool: "t", retries: 2 };
+  const p: StepDocument = { id: "p", retries: 1, parallel: [{ id: "x", tool: "t" }] };
+  const loop: StepDocument = { id: "r", repeat: { workflow: "sub", state: 0, max_iterations: 2, delay_ms: 9 } };
+  const turned: Told[] = [
+    opened("r", 2),
+    entered("r[0]/"),
+    completed("r[0]/s", { done: false, state: 1 }),
+    completed("r[0]/"),
+    { kind: "turned", path: "r", index: 1 },
+  ];
+  const late = { kind: "reported", path: "x", attempt: 2, outcome: { result: 1 } } as const;
+  const doubtful = [intended("x", { idempotent: true }), retried("x", { outcome: "in_doubt" })];
+
+  it.each<[name: string, step: StepDocument, journal: Told[], timers: string[]]>([
+    [
+      "of a call is ended by its next attempt, whoever saw it end",
+      x,
+      [retried("x"), intended("x", { attempt: 2 })],
+      [],
+    ],
+    ["of a container is set", p, [opened("p", 1), failed("p/x"), retried("p")], ["backoff p 1000"]],
+    [
+      "of a container is ended by its next attempt",
+      p,
+      [opened("p", 1), failed("p/x"), retried("p"), opened("p", 1, { attempt: 2 })],
+      [],
+    ],
+    ["of a turn is set", loop, turned, ["turn r[1]/ 9"]],
+    ["of a turn is ended as the turn begins", loop, [...turned, entered("r[1]/")], []],
+    ["is not ended by what a former driver reports", x, [...doubtful, late], ["backoff x 1000"]],
+    ["is ended by the end of time", { ...x, timeout_ms: 50 }, [retried("x"), timedOut("x")], []],
+  ])("%s", (_name, step, journal, timers) => {
+    const workflows = [defineWorkflow({ name: "sub", steps: [{ id: "s", tool: "t" }] })];
+    expect(deadlines(fold([step], journal, { workflows }))).toEqual(timers);
+  });
+});
+
+test("a run whose time is over aborts the writes that it awaits", () => {
+  const two: StepDocument = {
+    id: "p",
+    parallel: [
+      { id: "x", tool: "t" },
+      { id: "y", tool: "t" },
+    ],
+  };
+  const state = fold({ name: "w", timeout_ms: 9, steps: [two] }, [opened("p", 2), intended("p/x"), timedOut("")]);
+  expect(state.root.failing?.error).toStrictEqual({
+    code: "TIMED_OUT",
+    message: "Workflow w did not end within the 9 ms that its timeout_ms allows.",
+  });
+  expect(state.nodes.get("p/x")).toMatchObject({ call: { aborted: true } });
+  // The write in flight, and the read that was dropped.
+  expect(state.stops).toBe(2);
+});
+
+test("a write that is made again on a person's word has not timed out", () => {
+  const journal = [
+    { kind: "begun", path: "a" } as const,
+    intended("a"),
+    timedOut("a"),
+    doubted("a"),
+    doubtAsked("a"),
+    answered("a", { decision: "retry" }),
+  ];
+  const timedStep = fold([a], journal);
+  expect([timedStep.nodes.get("a"), timedStep.stops]).toMatchObject([{ timedOut: true, call: { timedOut: true } }, 1]);
+  const again = fold([a], [...journal, intended("a", { attempt: 2 })]);
+  expect(again.nodes.get("a")).toMatchObject({ timedOut: false, call: { timedOut: false } });
 });
