@@ -2,8 +2,8 @@ import { describe, expect, it, test } from "vitest";
 import { calledWorkflows } from "../../src/core/call-sites.js";
 import { defineWorkflow, planOf } from "../../src/core/define.js";
 import type { StepDocument, Workflow } from "../../src/core/document.js";
+import { DefinitionError, isToolweaveError } from "../../src/core/errors.js";
 import { beginRun, plansOf, plansToRead, readSettings } from "../../src/core/fold.js";
-import { inputMismatch } from "../../src/core/mismatch.js";
 import type { DocumentSnapshot, JournalRecord } from "../../src/core/record.js";
 import { documentJson } from "../../src/core/stored-document.js";
 
@@ -19,23 +19,31 @@ function snapshot(workflow: Workflow, code?: true): DocumentSnapshot {
   return { name: workflow.name, document: documentJson(workflow), ...(code && { code }) };
 }
 
-function codeOf(read: () => unknown): unknown {
+function refusal(read: () => unknown): unknown {
   try {
     return read();
   } catch (error) {
-    return error instanceof Error && "code" in error ? error.code : error;
+    return isToolweaveError(error) ? `${error.code}: ${error.message}` : error;
   }
 }
 
 describe("a journal that is none", () => {
   const plans = new Map([["plain", planOf(plain)]]);
-  it.each<[name: string, record: JournalRecord]>([
-    ["that does not begin with a start", { kind: "begun", path: "a", at: 0 }],
-    ["of another version", JSON.parse(JSON.stringify({ ...started(snapshot(plain)), version: 2 }))],
-    ["without a workflow", started()],
-    ["of a workflow that is not there", started(snapshot(coded))],
-  ])("is refused: one %s", (_name, record) => {
-    expect(codeOf(() => beginRun(record, plans, readSettings))).toBe("INVALID_JOURNAL");
+  it.each<[name: string, record: JournalRecord, message: string]>([
+    [
+      "that does not begin with a start",
+      { kind: "begun", path: "a", at: 0 },
+      "The journal does not begin with the start of a run.",
+    ],
+    [
+      "of another version",
+      JSON.parse(JSON.stringify({ ...started(snapshot(plain)), version: 2 })),
+      "The journal has version 2; this version of the library reads version 1.",
+    ],
+    ["without a workflow", started(), "The journal's first record holds no workflow."],
+    ["of a workflow that is not there", started(snapshot(coded)), "The journal's first record holds no workflow."],
+  ])("is refused: one %s", (_name, record, message) => {
+    expect(refusal(() => beginRun(record, plans, readSettings))).toBe(`INVALID_JOURNAL: ${message}`);
   });
 });
 
@@ -46,13 +54,31 @@ describe("the plans of a journal", () => {
     expect(plansOf(started(snapshot(plain), snapshot(coded, true)), [coded]).get("coded")).toBe(planOf(coded));
   });
 
-  it.each<[name: string, documents: DocumentSnapshot[], given: Workflow[], code: string]>([
-    ["code that is not given", [snapshot(coded, true)], [], "CODE_REQUIRED"],
-    ["code of another document", [snapshot(coded, true)], [other], "CODE_REQUIRED"],
-    ["a document that does not check", [{ name: "plain", document: {} }], [], "INVALID_JOURNAL"],
-    ["a document that is none", [{ name: "plain", document: 1 }], [], "INVALID_JOURNAL"],
-  ])("are refused for %s", (_name, documents, given, code) => {
-    expect(codeOf(() => plansOf(started(...documents), given))).toBe(code);
+  const needed = (why: string) =>
+    `CODE_REQUIRED: Workflow coded holds code, which a journal can't keep, and ${why}. Pass it in options.workflows.`;
+  const unchecked = "INVALID_JOURNAL: The journal holds a workflow plain that does not check.";
+  it.each<[name: string, documents: DocumentSnapshot[], given: Workflow[], refused: string]>([
+    ["code that is not given", [snapshot(coded, true)], [], needed("was not given")],
+    [
+      "code of another document",
+      [snapshot(coded, true)],
+      [other],
+      needed("was given with another document than the run began with"),
+    ],
+    ["a document that does not check", [{ name: "plain", document: {} }], [], unchecked],
+    [
+      "a document that is none",
+      [{ name: "plain", document: 1 }],
+      [],
+      "INVALID_JOURNAL: The journal holds a workflow document that is no object.",
+    ],
+  ])("are refused for %s", (_name, documents, given, refused) => {
+    expect(refusal(() => plansOf(started(...documents), given))).toBe(refused);
+  });
+
+  it("say what does not check", () => {
+    const read = () => plansOf(started({ name: "plain", document: {} }), []);
+    expect(read).toThrowError(expect.objectContaining({ cause: expect.any(DefinitionError) }));
   });
 
   it("need no code to be read by", () => {
@@ -69,11 +95,4 @@ test("the workflows that a workflow's own steps call", () => {
     { id: "f", tool: "t" },
   ];
   expect([...calledWorkflows(planOf(defineWorkflow({ name: "w", steps })))]).toEqual(["one", "two", "three", "four"]);
-});
-
-test("an input that does not fit is told with five of its faults", () => {
-  const issues = ["", "/b", "/c", "/d", "/e", "/f", "/g"].map((pointer) => ({ pointer, message: "no" }));
-  const few = "Tool t: the input does not fit its schema: /: no; /b: no";
-  expect(inputMismatch("Tool t", issues.slice(0, 2)).message).toBe(few);
-  expect(inputMismatch("Tool t", issues).message).toBe(`${few}; /c: no; /d: no; /e: no; and 2 more`);
 });

@@ -580,3 +580,74 @@ test("a write that is approved while its scope fails is not made", () => {
   tell(state, answered("p/b", { decision: "approve" }));
   expect(told(decide(state))).toEqual(["failed p not_applied TOOL_FAILED", "run_ended failed"]);
 });
+
+describe("what is stopped below a scope that fails", () => {
+  const three: StepDocument = { id: "p", parallel: [a, { ...b, retries: 1 }, c] };
+  const doubtful = [intended("p/b", { idempotent: true }), retried("p/b", { outcome: "in_doubt" })];
+
+  test("is awaited as long as one of its writes is in flight", () => {
+    const done = completed("p/a", 1, { undo: { inputs: { n: 1 } } });
+    const state = fold([three], [opened("p", 3), intended("p/a"), intended("p/b"), failed("p/c"), done]);
+    expect(told(decide(state))).toEqual([]);
+    tell(state, completed("p/b", 1, { undo: { inputs: { n: 2 } } }));
+    expect(told(decide(state))).toEqual([undo(2)]);
+  });
+
+  test("starts no further call of a dispatch once a write in flight has ended", () => {
+    const serve: StepDocument = {
+      id: "d",
+      tool_dispatch: { source_key: "x", tools: { t: { tool: "t" } }, max_concurrent: 1 },
+    };
+    const calls = [turnCall(0, "t"), turnCall(1, "t")];
+    const journal = [opened("d", 2, { calls }), intended("d[0]"), ...cancelled, completed("d[0]")];
+    expect(decided([serve], journal)).toEqual(["run_ended cancelled"]);
+  });
+
+  test("is counted, for whoever looks after the calls in flight", () => {
+    expect(fold([three], [opened("p", 3), intended("p/a"), failed("p/c")]).stops).toBe(1);
+    expect(fold([three], [opened("p", 3), intended("p/a"), ...cancelled]).stops).toBe(3);
+    expect(fold([three], [opened("p", 3), intended("p/a"), ...cancelled, { kind: "cancel_begun" }]).stops).toBe(3);
+  });
+
+  test("asks about its doubt alone: an approval of a further attempt is withdrawn", () => {
+    const state = fold([three], [opened("p", 3), ...doubtful, approvalAsked("p/b"), failed("p/c")]);
+    expect(state.closed.get("p/b?1")).toEqual({ state: "withdrawn" });
+    expect(state.nodes.get("p/b")).toMatchObject({ call: { phase: "doubted" } });
+    expect(told(decide(state))).toEqual(["commit question_asked in_doubt p/b?2"]);
+  });
+
+  test("settles its doubt as a person said, even if the call was under way before", () => {
+    const asked = [intended("p/b"), taken, doubtAsked("p/b"), answered("p/b", { decision: "retry" })];
+    const state = fold([three], [opened("p", 3), ...asked]);
+    expect(told(decide(state))).toContain('call_tool t #2 {"x":1}');
+    tell(state, failed("p/c"));
+    expect(told(decide(state))).toEqual(['call_tool t #2 {"x":1}']);
+  });
+
+  test("leaves where it was approved, and not yet made", () => {
+    const approved = [approvalAsked("p/b"), answered("p/b", { decision: "approve" })];
+    const state = fold([three], [opened("p", 3), ...approved, failed("p/c")]);
+    expect(state.nodes.has("p/b")).toBe(false);
+  });
+});
+
+describe("a fallback is not used", () => {
+  const guarded: StepDocument = { ...c, fallback: { tool: "f" } };
+  it.each<[name: string, journal: Told[]]>([
+    ["where a person said no", [failed("c", { error: errorOf("REJECTED"), outcome: "refused" })]],
+    ["behind a cancel", [failed("c", { error: errorOf("CANCELLED") })]],
+    ["beyond the limit of records", [failed("c", { error: errorOf("LIMIT_REACHED") })]],
+    ["where the call was made too late", [failed("c", { error: errorOf("TIMED_OUT"), outcome: "applied" })]],
+    ["where what the call gave can't be kept", [failed("c", { error: errorOf("RESULT_TOO_LARGE") })]],
+  ])("%s", (_name, journal) => {
+    expect(decided([guarded], journal)).toEqual(["run_ended failed"]);
+  });
+
+  test("for what a dispatch failed by, and no other error's cause", () => {
+    const cause = { message: "no", code: "REJECTED" } as const;
+    expect(decided([guarded], [failed("c", { error: { ...errorOf("DISPATCH_FAILED"), cause } })])).toEqual([
+      "run_ended failed",
+    ]);
+    expect(decided([guarded], [failed("c", { error: { ...errorOf(), cause } })])).toEqual(["call_tool f #1 {}"]);
+  });
+});
