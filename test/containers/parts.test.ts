@@ -38,16 +38,22 @@ const gone: NormalizedCall = {
 };
 
 describe("a journal that can't be", () => {
-  it.each<[string, () => unknown]>([
-    ["a child of a step that was not opened", () => childrenOf(stepOf(box))],
-    ["a workflow that it does not hold", () => planNamed(state, "other")],
-    ["a branch that the document has not", () => containerOf(stepOf(box)).child(state, stepOf(box), 1)],
-    ["a call that it does not tell of", () => containerOf(stepOf(serve)).child(state, stepOf(serve, {}), 0)],
-    ["a call that nothing serves", () => containerOf(stepOf(serve)).child(state, stepOf(serve, { calls: [gone] }), 0)],
-    ["children of a step that runs no others", () => containerOf(stepOf({ id: "box", tool: "t" }))],
-    ["a workflow within a parallel", () => flowsOf(stepOf(box))],
-  ])("is refused: %s", (_name, read) => {
-    expect(read).toThrowError(expect.objectContaining({ code: "INVALID_JOURNAL" }));
+  const child = (document: StepDocument, children: Partial<Children> | undefined, index: number) => () =>
+    containerOf(stepOf(document)).child(state, stepOf(document, children), index);
+  it.each<[name: string, read: () => unknown, message: string]>([
+    ["a child of a step that was not opened", () => childrenOf(stepOf(box)), "Step box has not been opened."],
+    ["a workflow that it does not hold", () => planNamed(state, "other"), "The journal holds no workflow named other."],
+    ["a branch that the document has not", child(box, undefined, 1), "Step box has no child 1."],
+    ["a call that it does not tell of", child(serve, {}, 0), "Step box has no call 0."],
+    ["a call that nothing serves", child(serve, { calls: [gone] }, 0), "Step box has no handler gone."],
+    [
+      "children of a step that runs no others",
+      () => containerOf(stepOf({ id: "box", tool: "t" })),
+      "Step box runs no others.",
+    ],
+    ["a workflow within a parallel", () => flowsOf(stepOf(box)), "Step box runs no workflows."],
+  ])("is refused: %s", (_name, read, message) => {
+    expect(read).toThrowError(expect.objectContaining({ code: "INVALID_JOURNAL", message }));
   });
 });
 
@@ -67,7 +73,9 @@ describe("the parts of containers", () => {
   it.each([[[]], ["text"], [null], [1]])("take no inputs but an object: %j", (value) => {
     const inputs = compileTemplate("{{input}}", ["input"]);
     const scope = (input: JsonValue) => ({ input, step: () => undefined });
-    expect(() => resolveInputs(inputs, scope(value))).toThrowError(expect.objectContaining({ code: "INVALID_INPUT" }));
+    expect(() => resolveInputs(inputs, scope(value))).toThrowError(
+      expect.objectContaining({ code: "INVALID_INPUT", message: "Inputs have to be an object." }),
+    );
     expect(resolveInputs(inputs, scope({ a: 1 }))).toEqual({ a: 1 });
   });
 });

@@ -212,6 +212,17 @@ describe("what a journal says of its writes", () => {
       ["a in_doubt"],
     ],
     ["withheld", [a], [intended("a"), { kind: "withheld", path: "a" }], ["a failed"]],
+    [
+      "in doubt, and a further attempt withheld",
+      [a],
+      [
+        intended("a", { idempotent: true }),
+        retried("a", { outcome: "in_doubt" }),
+        intended("a", { attempt: 2, idempotent: true }),
+        { kind: "withheld", path: "a" },
+      ],
+      ["a in_doubt"],
+    ],
     ["without a compensation", [a, b], undone, ["a done no_compensation"]],
     ["about to be undone", [undoable, b], undone, ["a done"]],
     ["being undone", [undoable, b], [...undone, intended("a~undo")], ["a undo_in_doubt"]],
@@ -288,7 +299,7 @@ describe("what a journal says of its writes", () => {
     expect(state.writes).toMatchObject([{ tool: "t", fields: { x: 1 }, decidedBy: "ada", decidedAt: "later" }]);
     tell(state, retried("a", { attempt: 3 }));
     tell(state, intended("a", { attempt: 3, masked: ["/x"], decision: { at: "last" } }));
-    expect(state.writes).toEqual([
+    expect(state.writes).toStrictEqual([
       { stepId: "a", path: "a", tool: "t", fields: { x: "[masked]" }, decidedAt: "last", state: "in_doubt" },
     ]);
   });

@@ -255,3 +255,102 @@ test("a write that is undone has no reason left", () => {
   const state = fold(steps, [...wrote("a"), failed("b"), intended("a~undo"), completed("a~undo")]);
   expect(Object.keys(state.writes[0] ?? {})).not.toContain("reason");
 });
+
+test("a step is there as long as its fallback runs, and no longer", () => {
+  const guarded: StepDocument = { ...a, fallback: { tool: "f" } };
+  expect(fold([guarded, b], [failed("a")]).nodes.has("a")).toBe(true);
+  expect([...fold([guarded, b], [failed("a"), completed("a~fallback")]).nodes.keys()]).toEqual(["b"]);
+});
+
+describe("what a container's attempt ends in", () => {
+  const loop: StepDocument = { id: "r", repeat: { workflow: "sub", state: 0, max_iterations: 2 } };
+  const turn = (index: number, result: object): Told[] => [
+    entered(`r[${index}]/`),
+    completed(`r[${index}]/s`, JSON.parse(JSON.stringify(result))),
+    completed(`r[${index}]/`),
+  ];
+  const turned: Told = { kind: "turned", path: "r", index: 1 };
+
+  it("is the state of the turn before, where the last one gives none", () => {
+    const journal = [opened("r", 2), ...turn(0, { done: false, state: 1 }), turned, ...turn(1, { done: true })];
+    expect(decided([loop], journal, { workflows: [sub] })).toContain("completed r");
+    const state = fold([loop], [...journal, completed("r")], { workflows: [sub] });
+    expect(state.root.results.get("r")?.result).toEqual({ state: 1, iterations: 2, result: { done: true } });
+  });
+
+  it("holds a warning only where there is one", () => {
+    const each: StepDocument = { id: "e", for_each: { items: [1], workflow: "sub", on_error: "ignore" } };
+    const state = (...journal: Told[]) =>
+      fold([each], [opened("e", 1), entered("e[0]/"), ...journal], { workflows: [sub] });
+    expect(next(state(completed("e[0]/s"), completed("e[0]/")))).toStrictEqual({ kind: "completed", path: "e" });
+    const warnings = [{ code: "ITEM_FAILED", message: "Item 0 failed and is null: TOOL_FAILED: no", path: "e[0]" }];
+    expect(next(state(failed("e[0]/s"), failed("e[0]/")))).toStrictEqual({ kind: "completed", path: "e", warnings });
+  });
+
+  it.each<[name: string, step: StepDocument, journal: Told[], error: ErrorData]>([
+    [
+      "items that are no list",
+      { id: "e", for_each: { items: "{{input.n}}", workflow: "sub" } },
+      [],
+      { code: "INVALID_ITEMS", message: "The items have to be an array.", pointer: "/items", stepId: "e", path: "e" },
+    ],
+    [
+      "a turn without the next state",
+      loop,
+      [opened("r", 2), ...turn(0, { done: false })],
+      {
+        code: "INVALID_TURN",
+        message: 'Turn 1 has to give the next state as its property "state".',
+        stepId: "r",
+        path: "r",
+      },
+    ],
+    [
+      "a turn that does not say whether it is the last",
+      loop,
+      [opened("r", 2), ...turn(0, { state: 1 })],
+      {
+        code: "INVALID_TURN",
+        message: 'Turn 1 has to give { "done": true or false, "state": … }, or the step a condition "until".',
+        stepId: "r",
+        path: "r",
+      },
+    ],
+    [
+      "no end",
+      { id: "r", repeat: { workflow: "sub", state: 0, max_iterations: 1 } },
+      [opened("r", 1), ...turn(0, { done: false, state: 1 })],
+      {
+        code: "ITERATIONS_EXHAUSTED",
+        message: "Not done after 1 turns, which max_iterations allows. Allow more, or let it end sooner.",
+        stepId: "r",
+        path: "r",
+      },
+    ],
+    [
+      "a dispatch that is not told where the calls stand",
+      { id: "d", tool_dispatch: { tools: { t: { tool: "t" } } } },
+      [],
+      {
+        code: "UNRESOLVED_REFERENCE",
+        message: "The dispatch has no source_key: it is where the calls stand.",
+        stepId: "d",
+        path: "d",
+      },
+    ],
+    [
+      "a dispatch whose calls do not stand there",
+      { id: "d", tool_dispatch: { source_key: "gone", tools: { t: { tool: "t" } } } },
+      [],
+      {
+        code: "UNRESOLVED_REFERENCE",
+        message: 'The context has no key "gone": it is where the calls stand.',
+        stepId: "d",
+        path: "d",
+      },
+    ],
+  ])("is an error for %s", (_name, step, journal, error) => {
+    const state = fold([step], journal, { workflows: [sub], input: { n: 1 } });
+    expect(decide(state).find((fact) => "error" in fact)).toMatchObject({ error });
+  });
+});
