@@ -354,3 +354,26 @@ describe("what a container's attempt ends in", () => {
     expect(decide(state).find((fact) => "error" in fact)).toMatchObject({ error });
   });
 });
+
+describe("a handler workflow that failed gives its model", () => {
+  const handler = defineWorkflow({ name: "h", steps: [{ id: "s", tool: "t" }, b], output: "{{steps.b.result}}" });
+  const serve: StepDocument = {
+    id: "d",
+    tool_dispatch: { source_key: "x", tools: { f: { flow: "h" } }, on_error: "ignore" },
+  };
+  const given = (...journal: Told[]) => {
+    const begin = opened("d", 1, { calls: [turnCall(0, "f")] });
+    const state = fold([serve], [begin, ...journal, completed("d")], { workflows: [handler] });
+    return state.root.results.get("d")?.result;
+  };
+
+  it("what its steps gave, in the place of the output that it did not come to", () => {
+    expect(given(entered("d[0]/"), completed("d[0]/s", 7), failed("d[0]/b"), failed("d[0]/"))).toMatchObject({
+      tool_results: [{ success: false, result: { s: 7 } }],
+    });
+  });
+
+  it("its error, where it did not begin", () => {
+    expect(given(failed("d[0]/"))).toMatchObject({ tool_results: [{ success: false, result: { error: "no" } }] });
+  });
+});

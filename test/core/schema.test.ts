@@ -311,6 +311,10 @@ describe("a Standard Schema", () => {
     expect(compileSchema(z.object({ n: z.string().transform(Number) })).json).toBeUndefined();
     const plain = compileSchema(standard((value) => ({ value })));
     expect([plain.json, plain.jsonInput, plain.validateJson(1)]).toEqual([undefined, undefined, []]);
+    const targets: unknown[] = [];
+    const convert = (options: unknown) => ({ targets: targets.push(options) });
+    compileSchema(standard((value) => ({ value }), { jsonSchema: { input: convert, output: convert } }));
+    expect(targets).toEqual([{ target: "draft-2020-12" }, { target: "draft-2020-12" }]);
     const unfit = standard((value) => ({ value }), {
       jsonSchema: { input: () => ({}), output: () => ({ type: "no" }) },
     });

@@ -389,6 +389,11 @@ test("a run whose time is over aborts the writes that it awaits", () => {
   expect(state.stops).toBe(2);
 });
 
+test("a write in flight is aborted as its step's time is over", () => {
+  const state = fold([a], [{ kind: "begun", path: "a" }, intended("a"), timedOut("a")]);
+  expect(state.nodes.get("a")).toMatchObject({ call: { phase: "intended", aborted: true, timedOut: true } });
+});
+
 test("a write that is made again on a person's word has not timed out", () => {
   const journal = [
     { kind: "begun", path: "a" } as const,
