@@ -71,7 +71,7 @@ describe("a write that was asked about", () => {
   it("is told with what was shown, and what was approved", () => {
     const answer = { decision: "approve", fields: { pin: "4711" }, by: "kim", note: "once" } as const;
     const facts = factsOf(told(asked("open"), { kind: "question_answered", id: "open?1", answer }));
-    expect(facts).toEqual([
+    expect(facts).toStrictEqual([
       {
         kind: "asked",
         question: expect.objectContaining({ id: "open?1", runId: "run-9", fields: { door: "north", pin: mask } }),
@@ -107,7 +107,7 @@ describe("a write that was asked about", () => {
       { kind: "question_expired", id: "open?1" },
       { kind: "run_ended", status: "cancelled" },
     );
-    expect(factsOf(facts).slice(2)).toEqual([
+    expect(factsOf(facts).slice(2)).toStrictEqual([
       { kind: "closed", questionId: "open?1", how: "expired" },
       { kind: "closed", questionId: "shut?1", how: "withdrawn" },
     ]);
@@ -124,7 +124,7 @@ describe("a write that was asked about", () => {
       reject,
       reject,
     );
-    expect(factsOf(facts).map((fact) => (fact as { kind: string }).kind)).toEqual(["asked", "answered"]);
+    expect(factsOf(facts).map((fact) => (fact as { kind: string }).kind)).toStrictEqual(["asked", "answered"]);
   });
 
   it("is told with what a person knows of a write in doubt", () => {
@@ -143,7 +143,12 @@ describe("a write that was asked about", () => {
       { kind: "question_asked", path: "open", question },
       { kind: "question_answered", id: "open?1", answer },
     );
-    expect(factsOf(facts)[1]).toEqual({ kind: "answered", questionId: "open?1", decision: "done", result: { id: 3 } });
+    expect(factsOf(facts)[1]).toStrictEqual({
+      kind: "answered",
+      questionId: "open?1",
+      decision: "done",
+      result: { id: 3 },
+    });
   });
 });
 
@@ -180,7 +185,7 @@ describe("a write that is made", () => {
       { outcome: "in_doubt", error: expect.objectContaining({ code: "TOOL_IN_DOUBT" }) },
     ],
   ])("%s", (_name, fact, outcome) => {
-    expect(factsOf(told(intent("open"), fact))).toEqual([
+    expect(factsOf(told(intent("open"), fact))).toStrictEqual([
       intended,
       { kind: "outcome", attempt: 1, ...(outcome as object) },
     ]);
@@ -188,7 +193,7 @@ describe("a write that is made", () => {
 
   it("is withheld where its driver left before the call, and is then in nobody's doubt", () => {
     const facts = told(intent("open"), { kind: "withheld", path: "open" }, { kind: "run_taken", driver: "d2" });
-    expect(factsOf(facts).slice(1)).toEqual([{ kind: "withheld", attempt: 1 }]);
+    expect(factsOf(facts).slice(1)).toStrictEqual([{ kind: "withheld", attempt: 1 }]);
   });
 
   it("is told attempt by attempt, and once it has ended no more", () => {
@@ -228,6 +233,6 @@ describe("what is no write", () => {
     ["an answer to an unknown question", { kind: "question_answered", id: "x?1", answer: { decision: "reject" } }],
     ["a cancel", { kind: "cancel_requested" }],
   ])("%s is not told of", (_name, fact) => {
-    expect(told(fact)).toEqual([]);
+    expect(told(fact)).toStrictEqual([]);
   });
 });

@@ -46,7 +46,7 @@ describe("an answer that fits is recorded", () => {
     [[intended("a"), taken, doubtAsked("a")], { decision: "retry" }],
     [[approvalAsked("a", {}, 10)], { decision: "approve" }],
   ])("%#: %j", (asked, given) => {
-    expect(check(asked, given)).toEqual(given);
+    expect(check(asked, given)).toStrictEqual(given);
   });
 });
 
@@ -78,6 +78,13 @@ describe("an answer that does not fit is refused", () => {
       approval,
       { decision: "approve", fields: { none: 1 } },
       says("what it gives does not fit the question's schema: /none: Nothing may stand here"),
+    ],
+    [
+      approval,
+      { decision: "approve", fields: { none: 1, pin: 2 } },
+      says(
+        `what it gives does not fit the question's schema: /none: Nothing may stand here.; /pin: The value type "number" is invalid. Expected "string"`,
+      ),
     ],
     [
       inputAsked("a", { schema: false }),

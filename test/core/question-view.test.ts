@@ -24,8 +24,8 @@ describe("questionView", () => {
     ["an approval", approval],
     ["a doubt", doubt],
   ])("masks the fields of %s", (_name, question) => {
-    expect(questionView(question)).toEqual({ ...question, fields: { code: mask, door: "north" } });
-    expect(question.fields).toEqual(fields);
+    expect(questionView(question)).toStrictEqual({ ...question, fields: { code: mask, door: "north" } });
+    expect(question.fields).toStrictEqual(fields);
   });
 
   it("gives the very question where nothing is kept from people", () => {
@@ -35,7 +35,7 @@ describe("questionView", () => {
   });
 
   it("masks the default of an input", () => {
-    expect(questionView(ask)).toEqual({ ...ask, default: mask });
+    expect(questionView(ask)).toStrictEqual({ ...ask, default: mask });
     expect(questionView({ ...ask, schema: { type: "string" } }).default).toBe("0000");
   });
 });
@@ -43,11 +43,16 @@ describe("questionView", () => {
 describe("answerView", () => {
   it("masks what an edit changes", () => {
     const answer = { decision: "approve", fields: { code: "4711", door: "south" }, by: "kim" } as const;
-    expect(answerView(approval, answer)).toEqual({ ...answer, fields: { code: mask, door: "south" } });
+    expect(answerView(approval, answer)).toStrictEqual({ ...answer, fields: { code: mask, door: "south" } });
+  });
+
+  it("shows what was changed alone", () => {
+    const answer = { decision: "approve", fields: { door: "south" } } as const;
+    expect(answerView(approval, answer)).toStrictEqual(answer);
   });
 
   it("masks a value that was given", () => {
-    expect(answerView(ask, { value: "4711", note: "n" })).toEqual({ value: mask, note: "n" });
+    expect(answerView(ask, { value: "4711", note: "n" })).toStrictEqual({ value: mask, note: "n" });
   });
 
   it("leaves every other answer as it is", () => {
@@ -55,12 +60,18 @@ describe("answerView", () => {
     const done = { decision: "done", result: { id: 1 } } as const;
     expect(answerView(approval, reject)).toBe(reject);
     expect(answerView(doubt, done)).toBe(done);
-    expect(answerView(approval, { value: 1 })).toEqual({ value: 1 });
+    const asShown = { decision: "approve" } as const;
+    expect(answerView(approval, asShown)).toBe(asShown);
+    const value = { value: 1 } as const;
+    expect(answerView(approval, value)).toBe(value);
   });
 });
 
 describe("fieldsView", () => {
   it("masks what the edited fields hold, also where they held it not before", () => {
-    expect(fieldsView(plain, { decision: "approve", fields: { code: "4711" } })).toEqual({ code: mask, door: "north" });
+    expect(fieldsView(plain, { decision: "approve", fields: { code: "4711" } })).toStrictEqual({
+      code: mask,
+      door: "north",
+    });
   });
 });

@@ -256,6 +256,12 @@ test("a write that is undone has no reason left", () => {
   expect(Object.keys(state.writes[0] ?? {})).not.toContain("reason");
 });
 
+test("a parallel gives what its steps gave, and nothing for one that was skipped", () => {
+  const p: StepDocument = { id: "p", parallel: [a, b] };
+  const state = fold([p], [opened("p", 2), { kind: "skipped", path: "p/a" }, completed("p/b", 2), completed("p")]);
+  expect(state.root.results.get("p")?.result).toStrictEqual({ b: 2 });
+});
+
 test("a step is there as long as its fallback runs, and no longer", () => {
   const guarded: StepDocument = { ...a, fallback: { tool: "f" } };
   expect(fold([guarded, b], [failed("a")]).nodes.has("a")).toBe(true);
@@ -371,6 +377,14 @@ describe("a handler workflow that failed gives its model", () => {
     expect(given(entered("d[0]/"), completed("d[0]/s", 7), failed("d[0]/b"), failed("d[0]/"))).toMatchObject({
       tool_results: [{ success: false, result: { s: 7 } }],
     });
+  });
+
+  it("the same, where the dispatch fails with it", () => {
+    const failing: StepDocument = { id: "d", tool_dispatch: { source_key: "x", tools: { f: { flow: "h" } } } };
+    const begin = opened("d", 1, { calls: [turnCall(0, "f")] });
+    const journal = [begin, entered("d[0]/"), completed("d[0]/s", 7), failed("d[0]/b")];
+    const { failing: how } = fold([failing], journal, { workflows: [handler] }).nodes.get("d") ?? {};
+    expect(how).toMatchObject({ error: { details: { entries: [{ success: false, result: { s: 7 } }] } } });
   });
 
   it("its error, where it did not begin", () => {

@@ -98,6 +98,16 @@ describe("a step's form is at fault", () => {
       ['/steps/0/retries INVALID_STEP: Step "a" has "retries", which goes not with "sleep_ms": remove it.'],
     ],
     [
+      "with a part that is no object",
+      { id: "a", tool: "t", compensate: 1 },
+      ['/steps/0/compensate INVALID_DOCUMENT: "compensate" must be an object.'],
+    ],
+    [
+      "with a part that lacks what it works on",
+      { id: "a", for_each: { workflow: "v" } },
+      ['/steps/0/for_each/items INVALID_DOCUMENT: "items" is missing: it must be given.'],
+    ],
+    [
       "with a handler that is both",
       { id: "a", tool_dispatch: { tools: { x: { flow: "f", tool: "t" } } } },
       ['/steps/0/tool_dispatch/tools/x INVALID_DOCUMENT: Handler "x" must have exactly one of flow and tool.'],
@@ -117,6 +127,14 @@ describe("a step's form is at fault", () => {
   ])("%s", (_name, step, expected) => {
     expect(faults({ name: "w", steps: [step] })).toEqual(expected);
   });
+});
+
+it.each<[name: string, schema: unknown]>([
+  ["an object", {}],
+  ["a boolean", true],
+  ["callable", Object.assign(() => 1, { "~standard": {} })],
+])("the schema of an input may be %s", (_name, input_schema) => {
+  expect(faults({ name: "w", input_schema, steps: [{ id: "a", tool: "t" }] })).toEqual([]);
 });
 
 describe("what is at fault is taken out, so that the rest can be read", () => {

@@ -54,7 +54,8 @@ describe("withoutCode", () => {
 
   it("has functions that can't be called", () => {
     const read = withoutCode(documentJson(withCode)) as { steps: { run(): unknown }[] };
-    expect(() => read.steps[0]?.run()).toThrow(expect.objectContaining({ code: "CODE_REQUIRED" }));
+    const message = "A run that is only read calls no function.";
+    expect(() => read.steps[0]?.run()).toThrow(expect.objectContaining({ code: "CODE_REQUIRED", message }));
   });
 
   it("keeps what is no code", () => {
