@@ -108,16 +108,13 @@ describe("a definition is refused", () => {
 
 describe("a check says", () => {
   const order = { required: ["n"], properties: { n: { type: "number" } }, additionalProperties: false } as const;
-  const tools = new Map<string, PublishedTool>(
-    (["look", "make", "order"] as const).map((name) => [
-      name,
-      {
-        name,
-        effect: name === "look" ? "read" : "write",
-        ...(name === "order" && { schema: compileSchema(order) }),
-      },
-    ]),
-  );
+  const published: PublishedTool[] = [
+    { name: "look", effect: "read" },
+    { name: "make", effect: "write" },
+    { name: "order", effect: "write", schema: compileSchema(order) },
+    { name: "deep", effect: "read", schema: compileSchema({ properties: { o: { minProperties: 1 } } }) },
+  ];
+  const tools = new Map(published.map((tool) => [tool.name, tool]));
   const check = (document: WorkflowDocument, ...called: WorkflowDocument[]) =>
     checkAgainst(defineWorkflow(document), tools, new Map(called.map((each) => [each.name, defineWorkflow(each)])));
   const calls = (name: string, workflow: string): WorkflowDocument => ({ name, steps: [{ id: "a", workflow }] });
@@ -145,6 +142,12 @@ describe("a check says", () => {
         '/steps/0/inputs/m: What is given to the tool "order" does not fit: Nothing may stand here.',
         '/steps/0/inputs/x: What is given to the tool "order" does not fit: Nothing may stand here.',
       ],
+    ],
+    [
+      "what a part of the inputs can't be, whatever stands beside it",
+      of({ id: "a", tool: "deep", inputs: { o: {}, x: "{{input.x}}" } }),
+      [],
+      ['/steps/0/inputs/o: What is given to the tool "deep" does not fit: The value does not have at least 1 properties.'],
     ],
     [
       "what a workflow can't be given",
