@@ -383,8 +383,9 @@ describe("a handler workflow that failed gives its model", () => {
     const failing: StepDocument = { id: "d", tool_dispatch: { source_key: "x", tools: { f: { flow: "h" } } } };
     const begin = opened("d", 1, { calls: [turnCall(0, "f")] });
     const journal = [begin, entered("d[0]/"), completed("d[0]/s", 7), failed("d[0]/b")];
-    const { failing: how } = fold([failing], journal, { workflows: [handler] }).nodes.get("d") ?? {};
-    expect(how).toMatchObject({ error: { details: { entries: [{ success: false, result: { s: 7 } }] } } });
+    const node = fold([failing], journal, { workflows: [handler] }).nodes.get("d");
+    const error = { details: { entries: [{ success: false, result: { s: 7 } }] } };
+    expect(node).toMatchObject({ failing: { error } });
   });
 
   it("its error, where it did not begin", () => {
