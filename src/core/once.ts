@@ -1,4 +1,4 @@
-/** Gives what `make` makes, which is made when it is first asked for: a module that only may be needed costs nothing. */
+/** Gives what `make` makes, which is made when it is first asked for: what may never be needed costs an import nothing. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {
