@@ -119,8 +119,18 @@ export function settingsOf(options: DriveOptions): Settings {
     if (options[name] !== undefined && typeof options[name] !== "function")
       throw invalid(`${name} has to be a function`);
   }
+  for (const name of ["signal", "stop"] as const) {
+    if (options[name] !== undefined && !isSignal(options[name])) throw invalid(`${name} has to be an AbortSignal`);
+  }
+  const { clock } = options;
+  if (clock !== undefined && (typeof clock?.now !== "function" || typeof clock.sleep !== "function")) {
+    throw invalid("clock has to have now() and sleep(ms, signal)");
+  }
   if (inDoubt !== "ask" && inDoubt !== "fail") throw invalid('inDoubt has to be "ask" or "fail"');
-  if (secrets.some((secret) => typeof secret !== "string" || secret.length < minSecretLength)) {
+  if (
+    !Array.isArray(secrets) ||
+    Array.from(secrets).some((secret) => typeof secret !== "string" || secret.length < minSecretLength)
+  ) {
     throw invalid(`each of secrets has to be a text of at least ${minSecretLength} characters`);
   }
   return {
@@ -139,10 +149,15 @@ export function settingsOf(options: DriveOptions): Settings {
   };
 }
 
+/** Also one of another realm. */
+function isSignal(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value;
+}
+
 /** One workflow, or several of different names. */
 export function workflowList(workflows: Workflow | readonly Workflow[]): readonly Workflow[] {
   const list = isWorkflow(workflows) ? [workflows] : workflows;
-  if (!Array.isArray(list) || !list.every(isWorkflow)) {
+  if (!Array.isArray(list) || !Array.from(list).every(isWorkflow)) {
     throw invalid("workflows has to be a workflow, or an array of them, each made by defineWorkflow");
   }
   const names = new Set<string>();

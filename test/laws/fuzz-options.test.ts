@@ -40,7 +40,19 @@ async function isRefusedOrRuns(
   for await (const { runId } of store.list()) expect(`${runId} was recorded`).toBe(outcome);
 }
 
-const driving = ["tools", "policy", "onQuestion", "inDoubt", "limits", "observer"] as const;
+const driving = [
+  "tools",
+  "workflows",
+  "policy",
+  "onQuestion",
+  "inDoubt",
+  "signal",
+  "stop",
+  "secrets",
+  "limits",
+  "clock",
+  "observer",
+] as const;
 const limits = ["maxValueBytes", "maxDepth", "maxRecords", "gracePeriodMs"] as const;
 const base = () => ({ tools: tool, policy: () => "approve" as const, clock: fakeClock() });
 
