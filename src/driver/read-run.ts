@@ -38,9 +38,14 @@ function readRecord(
   settings: RunState["settings"],
   plans: typeof plansToRead,
 ): RunState {
+  if (!isTime(record.at)) throw new RangeError("A record's time is none.");
   if (state === undefined) return beginRun(record, plans(record), settings);
   apply(state, record);
   return state;
+}
+
+function isTime(at: unknown): boolean {
+  return typeof at === "number" && !Number.isNaN(new Date(at).getTime());
 }
 
 /** The state of a stored run. @throws ToolweaveError `UNKNOWN_RUN`, and as `readRun` does */

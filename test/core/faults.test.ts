@@ -147,7 +147,9 @@ describe("a check says", () => {
       "what a part of the inputs can't be, whatever stands beside it",
       of({ id: "a", tool: "deep", inputs: { o: {}, x: "{{input.x}}" } }),
       [],
-      ['/steps/0/inputs/o: What is given to the tool "deep" does not fit: The value does not have at least 1 properties.'],
+      [
+        '/steps/0/inputs/o: What is given to the tool "deep" does not fit: The value does not have at least 1 properties.',
+      ],
     ],
     [
       "what a workflow can't be given",

@@ -292,4 +292,12 @@ describe("a journal that is none", () => {
     await store.append("run-1", 2, records.slice(0, 1), head);
     expect(await rejection(resume(store).next())).toMatchObject({ code: "INVALID_JOURNAL" });
   });
+
+  it.each([1e300, null, "now"])("since a record came at %j, which is no time, is INVALID_JOURNAL", async (at) => {
+    const store = memoryStore();
+    await run(flow([{ id: "ask", ask: { prompt: "?" } }]), { store });
+    const cancelled = JSON.parse(JSON.stringify({ kind: "cancel_requested", at }));
+    await store.append("run-1", 2, [cancelled], head);
+    expect(await rejection(resume(store).next())).toMatchObject({ code: "INVALID_JOURNAL" });
+  });
 });

@@ -12,7 +12,6 @@ import type { FakeTool } from "../fake-tool.js";
 import { arrive } from "./calls.js";
 import { StageClock } from "./clock.js";
 import type { Course } from "./course.js";
-import { definedOnce } from "./defined-once.js";
 import { Person } from "./person.js";
 import { type End, never, newProcess, type Pending, type Process } from "./process.js";
 import type { Setup } from "./setup.js";
@@ -49,7 +48,7 @@ export class Stage {
     this.store = {
       ...store,
       append: async (id, expectedSeq, records, head) => {
-        await store.append(id, expectedSeq, records.map(definedOnce), head);
+        await store.append(id, expectedSeq, records, head);
         this.witness.stored(records);
       },
     };
