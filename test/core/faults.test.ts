@@ -95,6 +95,11 @@ describe("a definition is refused", () => {
     expect(error(() => defineWorkflow(of(step))).problems).toMatchObject([{ pointer: `/steps/0${pointer}` }]);
   });
 
+  it("with what is missing where its object stands", () => {
+    const { problems } = error(() => defineWorkflow(of({ id: "a", for_each: { workflow: "v" } }, { id: "b" })));
+    expect(problems.map(({ pointer }) => pointer)).toEqual(["/steps/0/for_each/items", "/steps/1"]);
+  });
+
   it("with a few of many faults in its message", () => {
     const few = error(() => defineWorkflow(of(...Array.from({ length: 5 }, () => ({ id: "", tool: "t" })))));
     expect(few.message.split("\n")).toHaveLength(6);
