@@ -1,5 +1,5 @@
 const isQuick = process.env.TOOLWEAVE_BENCH_QUICK === "1";
-const warmMs = isQuick ? 500 : 2_500;
+const warmMs = isQuick ? 500 : 1_500;
 const windowMs = isQuick ? 70 : 300;
 const windows = 3;
 
