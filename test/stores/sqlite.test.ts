@@ -8,6 +8,7 @@ import type { RunHead } from "../../src/ports/run-store.js";
 import { type SqliteDatabase, sqliteStore } from "../../src/stores/sqlite.js";
 import { conform } from "./conform.js";
 import { appendsOf, startRival } from "./rival.js";
+import { versionOne } from "./sqlite-version-1.js";
 
 const folder = mkdtempSync(join(tmpdir(), "toolweave-sqlite-"));
 const databases: Database.Database[] = [];
@@ -80,6 +81,25 @@ describe("sqliteStore sets the connection up", () => {
     sqliteStore(database);
     expect(pragma(database, "user_version")).toBe(12);
     expect(database.prepare("SELECT count(*) AS count FROM runs").get()).toMatchObject({ count: 1 });
+  });
+
+  test("and brings a file of the first version along, with all that it holds", async () => {
+    const database = open(newFile());
+    database.exec(versionOne);
+    const head = headOf("a", { status: "waiting", openQuestions: 1, updatedAt: "2031-05-01T11:00:00.000Z" });
+    const { workflow, status, openQuestions, createdAt, updatedAt } = head;
+    const insert = database.prepare("INSERT INTO toolweave_appends VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    for (const seq of [0, 1]) {
+      const [created, updated] = [Date.parse(createdAt), Date.parse(updatedAt)];
+      insert.run("a", seq, JSON.stringify(record), workflow, status, null, openQuestions, null, created, updated);
+    }
+    const store = sqliteStore(database);
+    expect(await store.head("a")).toEqual(head);
+    expect(await all(store.read("a"))).toEqual([record, record]);
+    await expect(store.append("a", 1, [record], head)).rejects.toMatchObject({ code: "STORE_CONFLICT" });
+    const later = { ...head, updatedAt: "2031-05-01T12:00:00.000Z" };
+    await store.append("a", 2, [record], later);
+    expect(await all(store.list({ status: "waiting" }))).toEqual([later]);
   });
 
   test("and refuses the schema of a later version, changing nothing", () => {
@@ -162,6 +182,12 @@ describe("sqliteStore among processes", () => {
     expect(ada - acknowledged).toBeOneOf([0, 1]);
   }, 30_000);
 });
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
 
 /** The database, telling of every call that reaches SQLite. */
 function spied(database: Database.Database, calls: string[]): SqliteDatabase {

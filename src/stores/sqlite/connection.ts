@@ -15,11 +15,11 @@ export interface SqliteStatement {
 
 /** One text for each version of the schema, in order. A text that was released is never changed. */
 const migrations: readonly string[] = [
-  // One insert into `toolweave_appends` is one append of one record, in the transaction of that one statement. The time of
-  // an append stands beside its record, and a head is written only where it differs: most appends write one page, which
-  // is what a commit costs. A record that is null moves the head alone.
+  // One insert into `toolweave_appends` is one append of one record: it moves the run's count and head, and adds the
+  // record behind them, in the transaction of that one statement. A record that is null leaves the count.
   `CREATE TABLE toolweave_runs (
      run_id TEXT PRIMARY KEY,
+     records INTEGER NOT NULL,
      workflow TEXT NOT NULL,
      status TEXT NOT NULL,
      phase TEXT,
@@ -34,7 +34,6 @@ const migrations: readonly string[] = [
    CREATE TABLE toolweave_records (
      run_id TEXT NOT NULL,
      seq INTEGER NOT NULL,
-     updated_ms INTEGER NOT NULL,
      record TEXT NOT NULL,
      PRIMARY KEY (run_id, seq)
    ) WITHOUT ROWID;
@@ -43,6 +42,27 @@ const migrations: readonly string[] = [
      owner TEXT NOT NULL,
      expires_ms INTEGER NOT NULL
    ) WITHOUT ROWID;
+   CREATE VIEW toolweave_appends AS
+     SELECT run_id, records AS seq, '' AS record, workflow, status, phase, open_questions, wake_ms, created_ms, updated_ms
+     FROM toolweave_runs;
+   CREATE TRIGGER toolweave_append INSTEAD OF INSERT ON toolweave_appends BEGIN
+     INSERT INTO toolweave_runs
+       SELECT NEW.run_id, 0, NEW.workflow, NEW.status, NEW.phase, NEW.open_questions, NEW.wake_ms, NEW.created_ms, NEW.updated_ms
+       WHERE NEW.seq = 0
+       ON CONFLICT (run_id) DO NOTHING;
+     UPDATE toolweave_runs
+       SET records = records + (NEW.record IS NOT NULL), status = NEW.status, phase = NEW.phase,
+         open_questions = NEW.open_questions, wake_ms = NEW.wake_ms, updated_ms = NEW.updated_ms
+       WHERE run_id = NEW.run_id AND records = NEW.seq;
+     SELECT RAISE(ABORT, 'toolweave_conflict') WHERE changes() = 0;
+     INSERT INTO toolweave_records SELECT NEW.run_id, NEW.seq, NEW.record WHERE NEW.record IS NOT NULL;
+   END;`,
+  // The time of an append stands beside its record, and a head is written only where it differs: most appends write one
+  // page, which is what a commit costs. A run's count is where its records end.
+  `DROP TRIGGER toolweave_append;
+   DROP VIEW toolweave_appends;
+   ALTER TABLE toolweave_runs DROP COLUMN records;
+   ALTER TABLE toolweave_records ADD COLUMN updated_ms INTEGER;
    CREATE VIEW toolweave_heads AS
      SELECT run_id, workflow, status, phase, open_questions, wake_ms, created_ms,
        coalesce(
@@ -70,8 +90,8 @@ const migrations: readonly string[] = [
        );
      UPDATE toolweave_records SET updated_ms = NEW.updated_ms
        WHERE run_id = NEW.run_id AND seq = NEW.seq - 1 AND NEW.record IS NULL;
-     INSERT INTO toolweave_records
-       SELECT NEW.run_id, NEW.seq, NEW.updated_ms, NEW.record WHERE NEW.record IS NOT NULL;
+     INSERT INTO toolweave_records (run_id, seq, record, updated_ms)
+       SELECT NEW.run_id, NEW.seq, NEW.record, NEW.updated_ms WHERE NEW.record IS NOT NULL;
    END;`,
 ];
 
