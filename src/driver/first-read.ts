@@ -10,7 +10,8 @@ import { prepare, send } from "./call-tool.js";
 import { Cleanups } from "./cleanups.js";
 import { CallContext, Handle } from "./handle.js";
 import type { Settings } from "./options.js";
-import { type OwnedRun, record } from "./owned-run.js";
+import type { OwnedRun } from "./owned-run.js";
+import { recordFact } from "./record-fact.js";
 import type { Route } from "./route.js";
 import { newRun, routeOf, type Start, storeRun } from "./take-run.js";
 import type { ToolList } from "./tool-list.js";
@@ -43,7 +44,7 @@ export async function startWithRead(
   const route = routeOf(state, settings, tools);
   const outcome = await read(route, state, effect, settings);
   if (outcome === undefined) return undefined;
-  records.push(record(state, settleCall(effect.node, outcome), settings.clock));
+  records.push(recordFact(state, settleCall(effect.node, outcome), settings.clock));
   const following = decide(state, records, settings);
   if (following !== undefined) putBack(state, following.node);
 
@@ -55,7 +56,7 @@ export async function startWithRead(
 function decide(state: RunState, records: JournalRecord[], { clock }: Settings) {
   for (let decision = next(state); decision !== undefined; decision = next(state)) {
     if ("node" in decision) return decision;
-    records.push(record(state, decision, clock));
+    records.push(recordFact(state, decision, clock));
   }
   return undefined;
 }

@@ -2,10 +2,10 @@ import { apply } from "../core/apply.js";
 import { ToolweaveError } from "../core/errors.js";
 import type { Fact, JournalRecord } from "../core/record.js";
 import type { RunState } from "../core/state.js";
-import type { Clock } from "../ports/clock.js";
 import { headOf } from "./head.js";
 import type { Journal } from "./journal.js";
 import type { LeaseKeeper } from "./lease.js";
+import { recordFact, stamped } from "./record-fact.js";
 import type { LateWrite } from "./report.js";
 import type { Route } from "./route.js";
 
@@ -49,7 +49,7 @@ export class OwnedRun {
 
   /** Applies a fact of the driver's own; it is to be written next. */
   record(fact: Fact): JournalRecord {
-    return record(this.state, fact, this.route.clock);
+    return recordFact(this.state, fact, this.route.clock);
   }
 
   /** Appends what is applied already. */
@@ -123,16 +123,4 @@ export class OwnedRun {
       this.endWith(new ToolweaveError("RUN_TAKEN_OVER", message));
     }
   }
-}
-
-/** Applies a fact that was decided here, which becomes a record. */
-export function record(state: RunState, fact: Fact, clock: Clock): JournalRecord {
-  const stored = stamped(fact, clock.now());
-  apply(state, stored);
-  return stored;
-}
-
-/** A fact belongs to whoever decided it, so it becomes the record itself. */
-function stamped(fact: Fact, at: number): JournalRecord {
-  return Object.assign(fact, { at });
 }
