@@ -165,8 +165,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   {
     name: "a write is called though its intent met the records of others",
     file: "driver/owned-run.ts",
-    find: "this.applyOthers(others);\n      return false;",
-    replace: "this.applyOthers(others);\n      return true;",
+    find: "this.applyOthers(others);\n        return false;",
+    replace: "this.applyOthers(others);\n        return true;",
     samples: ["chain"],
   },
   {
