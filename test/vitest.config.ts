@@ -13,7 +13,8 @@ export default defineConfig({
         test: {
           name: "source",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/dist/**"],
+          // The peers that are measured bring tests of their own.
+          exclude: ["test/dist/**", "test/bench/**"],
           typecheck: { enabled: true, include: ["test/types/**/*.test-d.ts"], ignoreSourceErrors: true },
         },
       },
