@@ -89,7 +89,7 @@ export function failScope(
   error: ErrorData,
   { status = "failed", abort = false }: { status?: Failing["status"]; abort?: boolean } = {},
 ): void {
-  if (scope.failing !== undefined) return abort ? stopBelow(state, scope, true) : undefined;
+  if (scope.failing !== undefined) return stopBelow(state, scope, abort);
   const failing: Failing = { error, status, undoing: false };
   scope.failing = failing;
   stopBelow(state, scope, abort);

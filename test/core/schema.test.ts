@@ -331,6 +331,8 @@ describe("a Standard Schema", () => {
     const callable = Object.assign(() => 1, {
       "~standard": { version: 1, vendor: "own", validate: () => ({ value: 1 }) },
     });
+    const guarded = Object.defineProperty({}, "~standard", { get: () => expect.fail("not to be asked") });
+    expect(isStandardSchema(guarded)).toBe(false);
     expect([z.string(), callable].map(isStandardSchema)).toEqual([true, true]);
     expect(
       [null, 5, {}, { "~standard": {} }, JSON.parse('{"~standard":{"validate":"yes"}}')].map(isStandardSchema),
