@@ -11,7 +11,7 @@ import type { RunStore } from "../ports/run-store.js";
 import type { Dispatch } from "./dispatch-config.js";
 import { Drive } from "./drive.js";
 import { digestOfAll } from "./fingerprint.js";
-import { startWithRead } from "./first-read.js";
+import { startUntold } from "./first-read.js";
 import type { Settings } from "./options.js";
 import type { OwnedRun } from "./owned-run.js";
 import type { CheckedCall } from "./read-calls.js";
@@ -150,9 +150,8 @@ async function startCall(
     identity: set.identityOf(index),
   };
   const { store, dispatch } = set;
-  const owned =
-    (isUntold(set, settings) && (await startWithRead(store, start, settings, dispatch.tools))) ||
-    (await startRun(store, start, settings, dispatch.tools));
+  const begin = isUntold(set, settings) ? startUntold : startRun;
+  const owned = await begin(store, start, settings, dispatch.tools);
   if (owned !== undefined) return owned;
   // Somebody else was faster.
   await readOwn(set, index);

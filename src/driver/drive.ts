@@ -116,7 +116,7 @@ export class Drive {
         if (mayGo !== undefined) await mayGo;
         let isStarted = false;
         try {
-          if (this.intake.isWaiting) await this.settle();
+          if (this.intake.isWaiting) await this.intake.takeIn();
           if (this.left === undefined && this.outbox.isEmpty) {
             const goingOn = this.goOn();
             if (goingOn === undefined) isStarted = true;
@@ -197,7 +197,7 @@ export class Drive {
   private async lookOnceMore(): Promise<void> {
     this.intake.hasNews = true;
     this.intake.isTimeUp = true;
-    await this.settle();
+    await this.intake.takeIn();
     if (this.outbox.isEmpty && this.isIdle()) await this.finish();
   }
 
@@ -208,10 +208,6 @@ export class Drive {
     return true;
   }
 
-  private settle(): Promise<void> {
-    return this.intake.takeIn();
-  }
-
   private setAlarm(): void {
     this.alarm.set(this.left === undefined && this.state.ended === undefined ? nextTimer(this.state) : undefined);
   }
@@ -219,10 +215,10 @@ export class Drive {
   private async begin(beginnings: readonly Beginning[]): Promise<void> {
     const mayHaveChanged = this.hasHeld;
     this.hasHeld = false;
-    if (mayHaveChanged && !(await stillHold(this.state, this.flight, beginnings))) return this.settle();
+    if (mayHaveChanged && !(await stillHold(this.state, this.flight, beginnings))) return this.intake.takeIn();
     await begin(this.owned, this.flight, beginnings);
     this.publish();
-    await this.settle();
+    await this.intake.takeIn();
     this.flight.startPlanned();
   }
 
@@ -246,10 +242,10 @@ export class Drive {
     const grace = new Alarm(clock, ring, ring);
     try {
       if (this.flight.size > 0) grace.set(clock.now() + limits.gracePeriodMs);
-      await this.settle();
+      await this.intake.takeIn();
       while (this.flight.size > 0 && !isOver) {
         await this.pulse.taken();
-        await this.settle();
+        await this.intake.takeIn();
       }
     } finally {
       grace.set(undefined);
@@ -314,19 +310,7 @@ export class Drive {
     this.pulse.give();
     if (this.failure !== undefined || this.hasLeft) return this.reportArrivals();
     if (this.demand > 0 || this.isOver) return;
-    void this.settleInBackground();
-  }
-
-  private async settleInBackground(): Promise<void> {
-    const mayGo = this.section.enter();
-    try {
-      if (mayGo !== undefined) await mayGo;
-      await this.settle();
-    } catch (error) {
-      this.fail(error);
-    } finally {
-      this.section.leave();
-    }
+    this.inBackground(() => this.section.hold(() => this.intake.takeIn()));
   }
 
   /** A driver that can't go on tells what became of the writes that it had in flight. */

@@ -17,18 +17,17 @@ import { newRun, routeOf, type Start, storeRun } from "./take-run.js";
 import type { ToolList } from "./tool-list.js";
 
 /**
- * Starts a run that begins with a read, and makes that read before anything is stored: the start of the run is one append
- * with what the read came to.
+ * Starts a run that nobody was told of. Where it begins with a read, that read is made before anything is stored: the start
+ * of the run is one append with what the read came to.
  *
  * 1. Nobody but the tool can know of the run yet: its id is new, the caller is told it only when the run ends or waits, and
  *    nobody sees its events. Looked up or cancelled by that id, the run is unknown until its read has settled.
  * 2. Only a read is made so, which may be made again: a process that dies meanwhile leaves nothing behind.
  * 3. It is the one thing that the run waits for: no time limit runs, and no branch waits beside it.
  *
- * @returns the run, to be driven on unless it has ended; `undefined` where it has to be started in the plain way:
- *   nothing is stored then, though the read may have been made.
+ * @returns the run, to be driven on unless it has ended; `undefined` when the run exists already.
  */
-export async function startWithRead(
+export async function startUntold(
   store: RunStore,
   start: Start,
   settings: Settings,
@@ -36,20 +35,24 @@ export async function startWithRead(
 ): Promise<OwnedRun | { untaken: RunState } | undefined> {
   const fresh = newRun(start, settings);
   const { state } = fresh;
-  const records = [fresh.start];
-  const effect = decide(state, records, settings);
-  if (effect?.kind !== "call_tool" || tools.get(effect.tool)?.effect !== "read") return undefined;
-  if (state.ready.size > 0 || state.timers.next !== undefined) return undefined;
-
   const route = routeOf(state, settings, tools);
-  const outcome = await read(route, state, effect, settings);
-  if (outcome === undefined) return undefined;
-  records.push(recordFact(state, settleCall(effect.node, outcome), settings.clock));
-  const following = decide(state, records, settings);
-  if (following !== undefined) putBack(state, following.node);
-
+  const records = [fresh.start];
+  let effect = decide(state, records, settings);
+  if (effect?.kind === "call_tool" && tools.get(effect.tool)?.effect === "read" && waitsForNothing(state)) {
+    const outcome = await read(route, state, effect, settings);
+    if (outcome !== undefined) {
+      records.push(recordFact(state, settleCall(effect.node, outcome), settings.clock));
+      effect = decide(state, records, settings);
+    }
+  }
+  if (effect !== undefined) putBack(state, effect.node);
   const owned = await storeRun(store, fresh, records, route);
   return owned !== undefined && state.ended !== undefined ? { untaken: state } : owned;
+}
+
+/** Whether nothing else is to be done, and no time runs. */
+function waitsForNothing({ ready, timers }: RunState): boolean {
+  return ready.size === 0 && timers.next === undefined;
 }
 
 /** Records what follows without the world, up to the first effect. */
