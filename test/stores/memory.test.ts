@@ -21,6 +21,20 @@ describe("memoryStore", () => {
     return { store, reopen: () => store };
   });
 
+  describe("that hints when nothing was appended, as one may whose connection was just made", () => {
+    conform(
+      () => {
+        const store = memoryStore();
+        const watch: typeof store.watch = (runId, onChange) => {
+          onChange();
+          return store.watch?.(runId, onChange) ?? (() => {});
+        };
+        return { store: { ...store, watch }, reopen: () => store };
+      },
+      { only: /who is called may append|the records are there/ },
+    );
+  });
+
   test("keeps the very records that it is given", async () => {
     const store = memoryStore();
     await store.append("a", 0, [record], head);
