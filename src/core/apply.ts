@@ -23,7 +23,7 @@ import { decideWrite, notApplied } from "./writes.js";
  * 1. Total over valid journals; touches one node and its owners; evaluates no template.
  * 2. What others may append (`cancel_requested`, `question_answered`, `reported`) only sets flags that `next` acts on,
  *    so it comes to the same before or behind any record of the driver's own.
- * 3. A record for something that is no longer there changes nothing.
+ * 3. What others append of something that is no longer there changes nothing.
  */
 export function apply(state: RunState, record: JournalRecord): void {
   // Others' clocks may be behind: time never goes back.
@@ -51,9 +51,18 @@ function applyFact(state: RunState, record: JournalRecord): void {
       return replied(state, record);
     default: {
       const node = nodeAt(state, record.path);
-      if (node !== undefined) applyTo(state, node, record);
+      if (node !== undefined) return applyTo(state, node, record);
+      // A driver that was left reports on what may have ended since; of its own records a driver makes none for nothing.
+      if (record.kind === "reported") return;
+      throw outOfPlace(record);
     }
   }
+}
+
+/** What came before a record is missing: to go on would do again what was done. */
+function outOfPlace({ kind, path }: Pick<NodeRecord, "kind" | "path">): ToolweaveError {
+  const message = `The journal's ${kind} of ${path} does not follow from what is before it. Restore it from a copy.`;
+  return new ToolweaveError("INVALID_JOURNAL", message);
 }
 
 type NodeRecord = Extract<JournalRecord, { path: string }>;
@@ -186,6 +195,7 @@ function skipped(state: RunState, step: Step): void {
 }
 
 function opened(state: RunState, step: Step, record: Opened): void {
+  if (step.phase === "open" || record.attempt !== step.attempt) throw outOfPlace(record);
   step.phase = "open";
   const calls = record.calls ?? [];
   const outcomes = calls.map((call) => (call.error === undefined ? undefined : { error: call.error }));

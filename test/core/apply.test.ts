@@ -133,12 +133,24 @@ describe("a record that finds nothing to speak of changes nothing", () => {
     { kind: "withheld", path: "" },
     answered("a", { value: 1 }),
     expired("a"),
-    completed("gone"),
+    { kind: "reported", path: "gone", attempt: 1, outcome: { result: 1 } },
   ];
   it.each(facts.map((fact) => [JSON.stringify(fact), fact] as const))("%s", (_name, fact) => {
     const state = fold([a], [fact]);
     state.seq = 1;
     expect(projectionOf(state, 0)).toEqual(projectionOf(fold([a]), 0));
+  });
+
+  test.each([
+    [completed("gone")],
+    [opened("gone", 1)],
+    [intended("a~undo")],
+    [opened("box", 1), opened("box", 1)],
+    [opened("box", 1, { attempt: 2 })],
+  ])("%o does not follow from what is before it", (...facts) => {
+    expect(() => fold([a, box], facts, { workflows: [sub] })).toThrow(
+      expect.objectContaining({ code: "INVALID_JOURNAL" }),
+    );
   });
 
   test("a run starts once", () => {
