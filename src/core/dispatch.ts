@@ -1,7 +1,7 @@
 import { contextOf } from "./context.js";
 import { type ErrorData, ToolweaveError } from "./errors.js";
 import { deepFreeze } from "./freeze.js";
-import { type JsonObject, type JsonValue, setOwn, wellFormed } from "./json.js";
+import { type JsonObject, type JsonValue, setOwn } from "./json.js";
 import type { Flow } from "./node.js";
 import type { DispatchPlan, HandlerPlan } from "./plan.js";
 import { resolveReference } from "./reference.js";
@@ -76,8 +76,10 @@ export function callMetadata(call: NormalizedCall): JsonObject {
 }
 
 /** The call as data. */
-export function callJson({ error, ...rest }: NormalizedCall): JsonObject {
-  return Object.freeze(error === undefined ? rest : { ...rest, error: Object.freeze({ ...error }) });
+export function callJson(call: NormalizedCall): JsonObject {
+  const { id, index, type, name, raw_arguments, raw_call, error } = call;
+  const json: JsonObject = { id, index, type, name, arguments: call.arguments, raw_arguments, raw_call };
+  return Object.freeze(error === undefined ? json : { ...json, error: Object.freeze({ ...error }) });
 }
 
 /**
@@ -146,7 +148,8 @@ function entryOf(handler: HandlerPlan | undefined, call: NormalizedCall, outcome
 
 /** A result as text: a string as it is, anything else as compact JSON. */
 export function contentOf(result: JsonValue): string {
-  return wellFormed(typeof result === "string" ? result : JSON.stringify(result));
+  // JSON has lone surrogates escaped.
+  return typeof result === "string" ? result.toWellFormed() : JSON.stringify(result);
 }
 
 const maxFailureText = 2_000;
@@ -162,7 +165,7 @@ function failureText(errors: readonly (ErrorData | CallError)[], tool?: string):
   if (reasons.length === 0) return "The call failed.";
   const more = reasons.length > maxReasons ? `; and ${reasons.length - maxReasons} more` : "";
   const text = reasons.slice(0, maxReasons).join("; ") + more;
-  return wellFormed(text.length <= maxFailureText ? text : `${text.slice(0, maxFailureText - 1)}…`);
+  return (text.length <= maxFailureText ? text : `${text.slice(0, maxFailureText - 1)}…`).toWellFormed();
 }
 
 function reasonOf(error: ErrorData | CallError, tool: string | undefined): string {

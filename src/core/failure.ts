@@ -3,7 +3,7 @@ import type { CauseData, ErrorData, FailureOutcome } from "./errors.js";
 import { causeToJson, errorText, errorToJson, ToolError } from "./errors.js";
 import { attempt, property } from "./foreign.js";
 import type { JsonObject, JsonValue } from "./json.js";
-import { isJsonObject, normalizeJson, wellFormed } from "./json.js";
+import { isJsonObject, normalizeJson } from "./json.js";
 import { cutCredentials } from "./redact.js";
 
 /** What a failed call of a tool means, as data. */
@@ -77,7 +77,7 @@ function readable(cause: CauseData, scrub: FailureScrub): CauseData {
 
 // A credential ends where a secret may go on, so secrets are taken out first.
 function readableText(text: string, scrub: FailureScrub): string {
-  return cutCredentials(scrub.text(wellFormed(text)));
+  return cutCredentials(scrub.text(text.toWellFormed()));
 }
 
 const detailLimits = { maxBytes: 65_536, maxDepth: 32 };

@@ -266,8 +266,3 @@ export function canonicalJson(value: JsonValue): string {
   }
   return text === "" ? "{}" : `${text}}`;
 }
-
-/** The text with each lone surrogate replaced by U+FFFD. */
-export function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, "\uFFFD");
-}

@@ -14,8 +14,8 @@ import { failed, isError, keep } from "./tool-result.js";
  *
  * 1. Inputs are checked before any question is asked or call made; the schema's output is what is shown and sent.
  * 2. A write is made only from its own durable intent; `prepare` gives the intent, `send` makes the call.
- * 3. What runs is what was shown: before every attempt the tools are listed and the fingerprint is computed anew, and a
- *    difference asks again.
+ * 3. What runs is what was shown: before every attempt the tools are listed, the fingerprint of one that is not the very
+ *    same is computed anew, and a difference asks again.
  * 4. A decision serves all attempts of one call, and nothing else.
  * 5. What comes back is normalized, bounded and scrubbed once, here.
  */

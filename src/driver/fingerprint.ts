@@ -70,13 +70,14 @@ export function writeFingerprint(
   return digest({ runId, path, documents, tool: tool.name, bound: boundTo(tool), inputs });
 }
 
-const bound = new WeakMap<ListedTool, JsonValue>();
+const bound = new WeakMap<ListedTool, string>();
 
-function boundTo(tool: ListedTool): JsonValue {
+/** The digest of what of a tool an approval is bound to, beside its name. */
+function boundTo(tool: ListedTool): string {
   let value = bound.get(tool);
   if (value === undefined) {
     const schema = tool.schema?.json;
-    value = tool.info.version ?? (schema === undefined ? null : bareSchema(schema));
+    value = digest(tool.info.version ?? (schema === undefined ? null : bareSchema(schema)));
     bound.set(tool, value);
   }
   return value;

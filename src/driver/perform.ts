@@ -85,7 +85,7 @@ function callPrepared(world: World, { node: call, attempt }: CallTool, handle: H
         kind: "begin",
         fact,
         goOn: () => void sendCall(world, call, handle, tool, fact.inputs),
-        stillHolds: () => stillHolds(world.route, call, fact),
+        stillHolds: () => stillHolds(world.route, call, tool, fact),
       });
     }
     default:

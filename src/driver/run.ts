@@ -2,7 +2,7 @@ import { planOf } from "../core/define.js";
 import type { Workflow } from "../core/document.js";
 import { isToolweaveError, ToolweaveError } from "../core/errors.js";
 import { isoTime } from "../core/event.js";
-import { isJsonObject, type JsonObject, type JsonValue, normalizeJson, wellFormed } from "../core/json.js";
+import { isJsonObject, type JsonObject, type JsonValue, normalizeJson } from "../core/json.js";
 import { inputMismatch } from "../core/mismatch.js";
 import { type RunResult, resultOf } from "../core/result.js";
 import type { RunState } from "../core/state.js";
@@ -103,7 +103,7 @@ function carryOn(
 
 function runIdOf(given: string | undefined): string {
   if (given === undefined) return newId();
-  if (typeof given === "string" && given !== "" && given === wellFormed(given) && !given.includes("\0")) return given;
+  if (typeof given === "string" && given !== "" && given.isWellFormed() && !given.includes("\0")) return given;
   throw new ToolweaveError(
     "INVALID_OPTIONS",
     "Options: runId has to be a text that is not empty, of well-formed Unicode, without the character U+0000.",

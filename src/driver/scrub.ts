@@ -1,5 +1,5 @@
 import { type CauseData, type ErrorData, ToolweaveError } from "../core/errors.js";
-import { type JsonObject, type JsonValue, setOwn, wellFormed } from "../core/json.js";
+import { type JsonObject, type JsonValue, setOwn } from "../core/json.js";
 
 /** Takes the secrets out of a text or value. */
 export interface Scrubber {
@@ -90,7 +90,7 @@ function meets(form: string, removal: string): boolean {
 function formsOf(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   const ascii = json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  const url = encodeURIComponent(wellFormed(secret));
+  const url = encodeURIComponent(secret.toWellFormed());
   const form = url.replace(/[!'()*~]/g, percent).replaceAll("%20", "+");
   const written = [json, ascii].flatMap((escaped) => [escaped, escaped.replaceAll("/", "\\/")]);
   const encoded = [url, form].flatMap((text) => [text, text.replace(/%../g, (octet) => octet.toLowerCase())]);

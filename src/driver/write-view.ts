@@ -1,5 +1,4 @@
 import { copyJson, type JsonObject } from "../core/json.js";
-import { undoOf } from "../core/make-question.js";
 import { maskAt, maskedBy } from "../core/mask.js";
 import type { Call } from "../core/node.js";
 import type { ApprovalQuestionBody } from "../core/question.js";
@@ -7,13 +6,12 @@ import type { Scrubber } from "./scrub.js";
 import type { ListedTool } from "./tool-list.js";
 
 /** How a write is shown to whoever decides about it. Texts are the tool's own, and are scrubbed like its results. */
-export type Shown = Omit<ApprovalQuestionBody, "kind" | "id" | "schema" | "reason" | "supersedes">;
+export type Shown = Omit<
+  ApprovalQuestionBody,
+  "kind" | "id" | "undo" | "fingerprint" | "schema" | "reason" | "supersedes"
+>;
 
-export function writeView(
-  call: Call,
-  tool: ListedTool,
-  { fields, fingerprint, scrub }: { fields: JsonObject; fingerprint: string; scrub: Scrubber },
-): Shown {
+export function writeView(call: Call, tool: ListedTool, fields: JsonObject, scrub: Scrubber): Shown {
   const { site } = tool.info;
   const { masked } = maskedBy(tool.schema?.json, fields);
   const { page, action, labels } = previewOf(tool, maskAt(fields, masked));
@@ -28,8 +26,6 @@ export function writeView(
     ...(labels === undefined ? {} : { labels: scrub.value(labels) }),
     fields,
     ...(masked === undefined ? {} : { masked }),
-    undo: undoOf(call),
-    fingerprint,
   };
 }
 

@@ -8,7 +8,6 @@ import {
   type JsonValue,
   normalizeJson,
   setOwn,
-  wellFormed,
 } from "../core/json.js";
 import type { NormalizedCall } from "../core/tool-call.js";
 import { type KnownProvider, type ProviderName, providers } from "./list.js";
@@ -121,7 +120,7 @@ function readEntry(entry: unknown, success: boolean): Entry {
   // A failure says something, whatever its handler left behind.
   const shown =
     text === "" && !success ? (typeof error === "string" && error !== "" ? error : "The call failed.") : text;
-  return { isError: !success, content: wellFormed(shown), value };
+  return { isError: !success, content: shown.toWellFormed(), value };
 }
 
 const notRunText = "NOT_RUN: this call was not run, and nothing was done for it. Send it again if it is still wanted.";
@@ -139,7 +138,7 @@ function wireCall(provider: Provider, call: NormalizedCall): WireCall {
     id: sentId === undefined ? (provider.wireId?.(id) ?? id) : id,
     name: wireName(provider, name),
     arguments: wellFormedJson(call.arguments ?? {}),
-    text: wellFormed(raw_arguments),
+    text: raw_arguments.toWellFormed(),
     raw,
     sentId,
   };
@@ -160,10 +159,10 @@ function sentIdOf(provider: Provider, { id, raw_call: raw }: NormalizedCall): st
 function wellFormedJson(value: JsonObject): WireObject;
 function wellFormedJson(value: JsonValue): WireJson;
 function wellFormedJson(value: JsonValue): WireJson {
-  if (typeof value === "string") return wellFormed(value);
+  if (typeof value === "string") return value.toWellFormed();
   if (isJsonArray(value)) return value.map((element) => wellFormedJson(element));
   if (!isJsonObject(value)) return value;
   const copy: WireObject = {};
-  for (const [key, element] of Object.entries(value)) setOwn(copy, wellFormed(key), wellFormedJson(element));
+  for (const [key, element] of Object.entries(value)) setOwn(copy, key.toWellFormed(), wellFormedJson(element));
   return copy;
 }

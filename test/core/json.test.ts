@@ -10,7 +10,6 @@ import {
   type JsonValue,
   normalizeJson,
   setOwn,
-  wellFormed,
 } from "../../src/core/json.js";
 
 const normalize = (value: unknown, limits = {}) => normalizeJson(value, { ...defaultJsonLimits, ...limits });
@@ -297,17 +296,5 @@ describe("canonicalJson", () => {
     [{ none: null }, '{"none":null}'],
   ])("%j", (value, text) => {
     expect(canonicalJson(value)).toBe(text);
-  });
-});
-
-describe("wellFormed", () => {
-  test.each([
-    ["plain", "plain"],
-    ["🦊 漢", "🦊 漢"],
-    ["a\ud800b", "a\ufffdb"],
-    ["\udc00\ud800", "\ufffd\ufffd"],
-    ["\ud83e\ud83e\udd8a", "\ufffd🦊"],
-  ])("%j", (text, expected) => {
-    expect(wellFormed(text)).toBe(expected);
   });
 });

@@ -25,7 +25,7 @@ export function forEach(plan: ForEachPlan): Container {
       input(step, flow) {
         const children = childrenOf(step);
         children.items ??= resolveItems(step, plan);
-        const scope = { ...scopeOf(step.flow), item: children.items[flow.index] ?? null, index: flow.index };
+        const scope = { item: children.items[flow.index] ?? null, index: flow.index, ...scopeOf(step.flow) };
         return resolveInputs(plan.inputs, scope);
       },
       lay: (_step, _flow, checked) => checked,

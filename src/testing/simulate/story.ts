@@ -1,4 +1,4 @@
-import { type JsonValue, wellFormed } from "../../core/json.js";
+import type { JsonValue } from "../../core/json.js";
 import type { Point } from "./course.js";
 import type { Played } from "./play.js";
 import type { Option } from "./schedule.js";
@@ -35,7 +35,7 @@ const maxShown = 120;
 /** As JSON, cut where it is too long to be read. */
 function shown(value: JsonValue): string {
   const text = JSON.stringify(value);
-  return text.length <= maxShown ? text : `${wellFormed(text.slice(0, maxShown))}…`;
+  return text.length <= maxShown ? text : `${text.slice(0, maxShown).toWellFormed()}…`;
 }
 
 type Words = Readonly<Record<string, string>>;
