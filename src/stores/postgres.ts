@@ -2,6 +2,7 @@ import { ConflictError } from "../core/errors.js";
 import type { JournalRecord } from "../core/record.js";
 import type { RunFilter, RunHead, RunLease, RunStore } from "../ports/run-store.js";
 import { checkTtl, type FilterArguments, filterArguments, unknownAfter } from "../ports/store-arguments.js";
+import { lostRecord } from "./lost-record.js";
 import { appendStatements, oneByOneOrTogether } from "./postgres/appends.js";
 import {
   inTurn,
@@ -24,7 +25,7 @@ export type {
 const statements = {
   ...appendStatements,
   // The page ends with the record that fills it, so that large records are never held by the hundred.
-  page: `SELECT record, (SELECT records FROM toolweave_runs WHERE run_id = $1) AS count
+  page: `SELECT record, seq, (SELECT records FROM toolweave_runs WHERE run_id = $1) AS count
     FROM toolweave_records
     WHERE run_id = $1 AND seq >= $2::integer AND seq <= (
       SELECT max(seq) FROM (
@@ -126,13 +127,16 @@ function makeStore(database: PostgresPool | PostgresClient): RunStore {
   }
 
   async function* read(runId: string, fromSeq = 0): AsyncGenerator<JournalRecord, void, undefined> {
-    let seq = fromSeq;
+    let next = fromSeq;
     let count = Number.POSITIVE_INFINITY;
-    while (seq < count) {
-      const { rows } = await query<{ record: string; count: number }>("page", runId, seq);
+    while (next < count) {
+      const { rows } = await query<{ record: string; seq: number; count: number }>("page", runId, next);
       count = rows[0]?.count ?? 0;
-      for (const { record } of rows) yield JSON.parse(record) as JournalRecord;
-      seq += rows.length;
+      for (const { record, seq } of rows) {
+        if (Number(seq) !== next) throw lostRecord(runId, next);
+        yield JSON.parse(record) as JournalRecord;
+        next++;
+      }
     }
   }
 

@@ -2,6 +2,7 @@ import { ConflictError } from "../core/errors.js";
 import type { JournalRecord } from "../core/record.js";
 import type { RunFilter, RunHead, RunLease, RunStore } from "../ports/run-store.js";
 import { checkTtl, type FilterArguments, filterArguments, unknownAfter } from "../ports/store-arguments.js";
+import { lostRecord } from "./lost-record.js";
 import { inTransaction, type SqliteDatabase, setUp } from "./sqlite/connection.js";
 
 export type { SqliteDatabase, SqliteStatement } from "./sqlite/connection.js";
@@ -21,6 +22,13 @@ interface RunRow {
   readonly updated_ms: number | bigint;
 }
 
+interface RecordRow {
+  readonly record: string;
+  readonly seq: number | bigint;
+  /** How many the run has. */
+  readonly count: number | bigint;
+}
+
 const done = Promise.resolve();
 
 /**
@@ -34,14 +42,15 @@ export function sqliteStore(database: SqliteDatabase): RunStore {
   const insert = database.prepare("INSERT INTO toolweave_appends VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   // The page ends with the record that fills it, so that large records are never held by the hundred.
   const page = database.prepare(
-    `SELECT record, (SELECT max(seq) + 1 FROM toolweave_records WHERE run_id = ?) AS count
-     FROM toolweave_records
-     WHERE run_id = ? AND seq >= ? AND seq <= (
-       SELECT max(seq) FROM (
-         SELECT seq, sum(octet_length(record)) OVER (ORDER BY seq) - octet_length(record) AS before
-         FROM toolweave_records WHERE run_id = ? AND seq >= ? ORDER BY seq LIMIT ${pageRecords}
+    `WITH run AS (SELECT first_place, first_place + ? AS next_place, last_place FROM toolweave_runs WHERE run_id = ?)
+     SELECT record, place - first_place AS seq,
+       (SELECT max(place) + 1 FROM toolweave_records WHERE place <= last_place) - first_place AS count
+     FROM run JOIN toolweave_records ON place BETWEEN next_place AND (
+       SELECT max(place) FROM (
+         SELECT place, sum(octet_length(record)) OVER (ORDER BY place) - octet_length(record) AS before
+         FROM toolweave_records WHERE place BETWEEN next_place AND last_place ORDER BY place LIMIT ${pageRecords}
        ) WHERE before < ${pageBytes}
-     ) ORDER BY seq`,
+     ) ORDER BY place`,
   );
   const run = database.prepare("SELECT * FROM toolweave_heads WHERE run_id = ?");
   // A cast from here on gives rows the columns of the statement that selects them.
@@ -69,13 +78,16 @@ export function sqliteStore(database: SqliteDatabase): RunStore {
   }
 
   async function* read(runId: string, fromSeq = 0): AsyncGenerator<JournalRecord, void, undefined> {
-    let seq = fromSeq;
+    let next = fromSeq;
     let count = Number.POSITIVE_INFINITY;
-    while (seq < count) {
-      const rows = page.all(runId, runId, seq, runId, seq) as { record: string; count: number | bigint }[];
+    while (next < count) {
+      const rows = page.all(next, runId) as RecordRow[];
       count = Number(rows[0]?.count ?? 0);
-      for (const { record } of rows) yield JSON.parse(record) as JournalRecord;
-      seq += rows.length;
+      for (const { record, seq } of rows) {
+        if (Number(seq) !== next) throw lostRecord(runId, next);
+        yield JSON.parse(record) as JournalRecord;
+        next++;
+      }
     }
   }
 
@@ -102,9 +114,13 @@ export function sqliteStore(database: SqliteDatabase): RunStore {
     }
   }
 
-  const deletes = ["toolweave_records", "toolweave_runs", "toolweave_leases"].map((table) =>
-    database.prepare(`DELETE FROM ${table} WHERE run_id = ?`),
-  );
+  const deletes = [
+    `DELETE FROM toolweave_records WHERE place IN (
+       SELECT place FROM toolweave_runs JOIN toolweave_records ON place BETWEEN first_place AND last_place WHERE run_id = ?
+     )`,
+    "DELETE FROM toolweave_runs WHERE run_id = ?",
+    "DELETE FROM toolweave_leases WHERE run_id = ?",
+  ].map((sql) => database.prepare(sql));
 
   return {
     append,

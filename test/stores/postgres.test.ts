@@ -233,6 +233,17 @@ describe("postgresStore", () => {
     }
   });
 
+  test("refuses a journal of which a row is gone", async () => {
+    const pool = testPool();
+    const store = postgresStore(pool);
+    await store.append("torn", 0, [record, record, record], headOf("torn"));
+    await pool.query("DELETE FROM toolweave_records WHERE run_id = 'torn' AND seq = 1");
+    const read = async () => {
+      for await (const each of store.read("torn")) expect(each).toEqual(record);
+    };
+    await expect(read).rejects.toMatchObject({ code: "INVALID_JOURNAL" });
+  });
+
   test("reads what is stored whatever parsers the host has set", async () => {
     const types = { getTypeParser: (id: number) => (id === 20 ? BigInt : pg.types.getTypeParser(id)) };
     const store = postgresStore(testPool({ types: types as pg.CustomTypesConfig }));

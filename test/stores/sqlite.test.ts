@@ -8,7 +8,7 @@ import type { RunHead } from "../../src/ports/run-store.js";
 import { type SqliteDatabase, sqliteStore } from "../../src/stores/sqlite.js";
 import { conform } from "./conform.js";
 import { appendsOf, startRival } from "./rival.js";
-import { versionOne } from "./sqlite-version-1.js";
+import { formerVersions } from "./sqlite-versions.js";
 
 const folder = mkdtempSync(join(tmpdir(), "toolweave-sqlite-"));
 const databases: Database.Database[] = [];
@@ -83,9 +83,9 @@ describe("sqliteStore sets the connection up", () => {
     expect(database.prepare("SELECT count(*) AS count FROM runs").get()).toMatchObject({ count: 1 });
   });
 
-  test("and brings a file of the first version along, with all that it holds", async () => {
+  test.each(formerVersions)("and brings a file of %s version along, with all that it holds", async (_name, sql) => {
     const database = open(newFile());
-    database.exec(versionOne);
+    database.exec(sql);
     const head = headOf("a", { status: "waiting", openQuestions: 1, updatedAt: "2031-05-01T11:00:00.000Z" });
     const { workflow, status, openQuestions, createdAt, updatedAt } = head;
     const insert = database.prepare("INSERT INTO toolweave_appends VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
@@ -109,6 +109,18 @@ describe("sqliteStore sets the connection up", () => {
     expect(() => sqliteStore(database)).toThrow(expect.objectContaining({ code: "STORE_UNAVAILABLE" }));
     expect(database.inTransaction).toBe(false);
   });
+});
+
+test("sqliteStore.read refuses a journal of which a row is gone", async () => {
+  const database = open(newFile());
+  const store = sqliteStore(database);
+  await store.append("a", 0, [record, record, record], headOf("a"));
+  database.exec("DELETE FROM toolweave_records WHERE place = (SELECT first_place + 1 FROM toolweave_runs)");
+  await expect(all(store.read("a"))).rejects.toMatchObject({
+    code: "INVALID_JOURNAL",
+    message: expect.stringContaining("Record 1 of run a is missing"),
+  });
+  expect(await all(store.read("a", 2))).toEqual([record]);
 });
 
 describe("sqliteStore.append", () => {
