@@ -36,7 +36,7 @@ export function apply(state: RunState, record: JournalRecord): void {
 function applyFact(state: RunState, record: JournalRecord): void {
   switch (record.kind) {
     case "run_started":
-      throw new ToolweaveError("INVALID_JOURNAL", `Run ${state.runId} has started already.`);
+      throw outOfPlace(record.kind);
     case "run_taken":
       return taken(state);
     case "cancel_requested":
@@ -54,13 +54,13 @@ function applyFact(state: RunState, record: JournalRecord): void {
       if (node !== undefined) return applyTo(state, node, record);
       // A driver that was left reports on what may have ended since; of its own records a driver makes none for nothing.
       if (record.kind === "reported") return;
-      throw outOfPlace(record);
+      throw outOfPlace(record.kind, record.path);
     }
   }
 }
 
 /** What came before a record is missing: to go on would do again what was done. */
-function outOfPlace({ kind, path }: Pick<NodeRecord, "kind" | "path">): ToolweaveError {
+function outOfPlace(kind: JournalRecord["kind"], path = "the run"): ToolweaveError {
   const message = `The journal's ${kind} of ${path} does not follow from what is before it. Restore it from a copy.`;
   return new ToolweaveError("INVALID_JOURNAL", message);
 }
@@ -195,7 +195,7 @@ function skipped(state: RunState, step: Step): void {
 }
 
 function opened(state: RunState, step: Step, record: Opened): void {
-  if (step.phase === "open" || record.attempt !== step.attempt) throw outOfPlace(record);
+  if (step.phase === "open" || record.attempt !== step.attempt) throw outOfPlace(record.kind, record.path);
   step.phase = "open";
   const calls = record.calls ?? [];
   const outcomes = calls.map((call) => (call.error === undefined ? undefined : { error: call.error }));

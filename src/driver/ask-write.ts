@@ -6,7 +6,7 @@ import { copyJson, type JsonObject } from "../core/json.js";
 import { questionId, undoOf } from "../core/make-question.js";
 import { maskedBy } from "../core/mask.js";
 import { inputMismatch } from "../core/mismatch.js";
-import type { Call } from "../core/node.js";
+import type { Approval, Call } from "../core/node.js";
 import { editedFields } from "../core/question-view.js";
 import type { Decision, QuestionAsked, WriteIntended } from "../core/record.js";
 import type { PolicyVerdict } from "../ports/policy.js";
@@ -31,17 +31,19 @@ export async function prepareWrite(route: Route, effect: CallTool): Promise<Prep
   if (earlier !== undefined && fingerprint(route, call, write, earlier.inputs) === earlier.fingerprint) {
     return intent(write, effect, earlier.inputs, earlier.decision, earlier);
   }
-  if (call.approval !== undefined) return fromApproval(route, write, effect);
+  if (call.approval !== undefined) return fromApproval(route, write, effect, call.approval);
   return withInputs(route, write, effect, (inputs) =>
     write.effect === "read" ? { kind: "read", tool: write, inputs } : decide(route, write, effect, inputs),
   );
 }
 
 /** A person approved: what runs is what was shown, with the edits, or it is asked anew. */
-function fromApproval(route: Route, tool: ListedTool, effect: CallTool): Prepared | Promise<Prepared> {
-  const { approval } = effect.node;
-  if (approval === undefined) return outcome(unpublished(tool.name));
-  const { question, answer, at } = approval;
+function fromApproval(
+  route: Route,
+  tool: ListedTool,
+  effect: CallTool,
+  { question, answer, at }: Approval,
+): Prepared | Promise<Prepared> {
   if (fingerprint(route, effect.node, tool, question.fields) !== question.fingerprint) {
     return withInputs(route, tool, effect, (inputs) => ({
       kind: "ask",

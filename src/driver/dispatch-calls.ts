@@ -189,7 +189,8 @@ function* standingFor(
   // A handler workflow is given the whole call beside what is mapped.
   for (const call of calls) {
     const { id, name, arguments: given } = call;
-    yield { id, name, arguments: given, input: handlerInput(plan, call, context) };
+    const input = handlerInput(plan, call, context);
+    yield input === given ? { id, name, arguments: given } : { id, name, arguments: given, input };
   }
 }
 
