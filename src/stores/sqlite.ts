@@ -1,8 +1,8 @@
 import { ConflictError } from "../core/errors.js";
 import type { JournalRecord } from "../core/record.js";
+import { lostRecord } from "../ports/lost-record.js";
 import type { RunFilter, RunHead, RunLease, RunStore } from "../ports/run-store.js";
 import { checkTtl, type FilterArguments, filterArguments, unknownAfter } from "../ports/store-arguments.js";
-import { lostRecord } from "./lost-record.js";
 import { inTransaction, type SqliteDatabase, setUp } from "./sqlite/connection.js";
 
 export type { SqliteDatabase, SqliteStatement } from "./sqlite/connection.js";

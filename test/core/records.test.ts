@@ -170,7 +170,9 @@ test("why a run fails is said in words", () => {
   });
   const strict = defineWorkflow({ name: "sub", input_schema: { required: ["n"] }, steps: [{ id: "s", tool: "t" }] });
   expect(faultOf(fold([box], [], { workflows: [strict] }))?.message).toMatch(/^Workflow sub: the input does not fit/);
-  expect(() => tell(fold([a]), JSON.parse('{"kind":"run_started"}'))).toThrowError("Run r has started already.");
+  expect(() => tell(fold([a]), JSON.parse('{"kind":"run_started"}'))).toThrowError(
+    "run_started of the run does not follow from what is before it",
+  );
 });
 
 describe("doubt", () => {
